@@ -429,7 +429,7 @@ int coffer_start_writing(int file, off_t offset, off_t count) {
 int coffer_open_standard_streams(void) {
     for (int stream = 0; stream <= 2; stream++) {
         if (fcntl(stream, F_GETFD) >= 0 || errno != EBADF) continue;
-        // The wrong way round: whoever reads or writes a stream that was closed gets an error, and not silence.
+        // The wrong way round: a read or write of a stream that was closed is an error, and not silence.
         if (open("/dev/null", stream == 0 ? O_WRONLY : O_RDONLY) != stream) return -1;
     }
     return 0;

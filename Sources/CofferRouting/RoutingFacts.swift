@@ -85,7 +85,7 @@ package struct RoutingFacts: Hashable, Sendable {
         )
     }
 
-    /// Whether its content was recognised as a secret, though nobody says that it is one.
+    /// Whether its content was recognised as a secret, though no kind says that it is one.
     package var isRecognisedSecret: Bool {
         guard kind == nil && formerKind == nil else { return false }
         return looksSecret || isDeclaredStructured || signature?.kind.isSecret == true

@@ -3,7 +3,7 @@ internal import CofferCore
 /// Whether text is one of the forms in which programs keep secrets: the variables of a `.env` file, cookies, a `.netrc`, or
 /// named values of which one is called a password, a token or a private key.
 ///
-/// Such content is never readable while the vault is locked unless somebody asks for that. So this errs on the side of
+/// Such content is never readable while the vault is locked unless the caller asks for that. So this errs on the side of
 /// secrecy: a wrong guess costs an unlock. It looks at names only, in one pass over the bytes in place.
 ///
 /// - Parameter bytes: The content, or its beginning.

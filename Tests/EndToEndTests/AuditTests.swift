@@ -169,7 +169,7 @@ import Testing
             try connection.execute("UPDATE audit_blocks SET sealed = x'00' WHERE first = 1")
         }
         try daemon.restart()
-        try expect("--verify", status: 65, "is missing", "at record 1", "the audit was changed by somebody")
+        try expect("--verify", status: 65, "is missing", "at record 1", "the audit was changed outside of the daemon")
         let json = try daemon.coffer(["audit", "--verify", "--json"])
         #expect(json.status == 65)
         #expect(json.text.contains("\"findings\":[\"the block at record 1"))

@@ -51,7 +51,7 @@ int coffer_epoll_create(void);
 int coffer_eventfd(void);
 // Blocks the signals given and reports them through the descriptor.
 int coffer_signalfd(const int *signals, int count);
-// Whether a signal would do nothing: whoever started us has it ignored.
+// Whether a signal would do nothing: the process that started us had it ignored.
 int coffer_signal_is_ignored(int signal);
 // The next signal of a signalfd, or 0.
 int coffer_signalfd_read(int fd);

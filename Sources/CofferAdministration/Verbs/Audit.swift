@@ -135,7 +135,7 @@ struct Audit: ParsableCommand {
         }
         throw CofferError(
             .decode,
-            "the audit was changed by somebody, or is damaged",
+            "the audit was changed outside of the daemon, or is damaged",
             hint:
                 "the system's journal has the records, too, as far as it goes back: 'journalctl COFFER_ACTION=item.get'"
         )

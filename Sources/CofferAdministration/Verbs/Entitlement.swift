@@ -84,7 +84,7 @@ extension Entitlement: Printable {
 struct ExplainAccess: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "explain",
-        abstract: "Say what somebody may do, and which rule says so.",
+        abstract: "Say what a client may do, and which rule says so.",
         discussion: """
             CLIENT is the number of a process, or a unit: 'backup.service', or of the owner's own service manager \
             'user-unit:mail.service'. A unit is explained by its name, whether it runs or not. Without CLIENT, it is what \

@@ -146,7 +146,7 @@ private struct ExplanationReport: Printable {
         switch answer {
         case .yes: "works"
         case .no(.interactionNotAllowed): "is locked"
-        case .no(.interactionRequired): "wants somebody to authenticate"
+        case .no(.interactionRequired): "requires authentication"
         case .no(.missingEntitlement): "is not allowed"
         case .no(.notAvailable): "finds no vault that can be used"
         case .no(let code): "fails: \(code.rawValue)"

@@ -236,7 +236,7 @@ private final class DirectoryRemoval: SlicedWork {
         guard removal.keptCount == 0 else {
             throw CofferError(
                 .duplicateItem,
-                "can't remove all of \(name.quoted): somebody else has changed \(removal.keptCount) directories meanwhile",
+                "can't remove all of \(name.quoted): another client has changed \(removal.keptCount) directories meanwhile",
                 hint: "repeat the command, if they still are to be removed",
                 operation: .write
             )

@@ -282,7 +282,7 @@ extension Vault {
         guard replaced?.protection == target.replacing else {
             throw CofferError(
                 .duplicateItem,
-                "can't store \(target.name.quoted): somebody else has changed it meanwhile",
+                "can't store \(target.name.quoted): another client has changed it meanwhile",
                 hint: "repeat the command, if it still is to be replaced"
             )
         }

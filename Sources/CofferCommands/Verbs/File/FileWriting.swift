@@ -124,7 +124,7 @@ struct TruncateFile: ParsableCommand {
 
 /// The common options of the verbs that write.
 struct WritingOptions: ParsableArguments {
-    @Flag(help: "Wait while somebody else writes the file.")
+    @Flag(help: "Wait while another client writes the file.")
     var wait = false
 
     @OptionGroup var access: GroupOptions
