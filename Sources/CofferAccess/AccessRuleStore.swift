@@ -1,30 +1,36 @@
 package import CofferCore
-internal import CofferCrypto
 package import CofferDatabase
 package import CofferKeys
-internal import CofferMemory
 
 /// The access rules of a vault, sealed: the disk alone does not reveal which client may do what with which items.
 ///
 /// Whom a rule is for is known in every state; the names that it is for are under the passcode.
 package final class AccessRuleStore {
-    private let connection: Connection
-    private let keys: VaultKeys
-    /// A cache of the table, which is read with each request and seldom changed.
-    private var known: Contents?
+    private struct Rows: PermitRows {
+        static let statements = PermitTable<Self>.Statements(
+            select: "SELECT number, sealed FROM access_rules ORDER BY number",
+            insert: "INSERT INTO access_rules (sealed) VALUES (x'')",
+            update: "UPDATE access_rules SET sealed = ? WHERE number = ?",
+            delete: "DELETE FROM access_rules WHERE number = ?",
+            rowLabel: "coffer access rule v1",
+            namesLabel: "coffer access rule names v1"
+        )
 
-    private struct Contents {
-        /// Whether names could be read.
-        let hasNames: Bool
         var rules: [AccessRule] = []
-        var damaged: [Int64] = []
+
+        mutating func add(_ number: Int64, _ bytes: [UInt8], _ openNames: ([UInt8]) throws -> [UInt8]?) throws {
+            let stored = try StoredAccessRule(decoding: bytes)
+            let pattern = try openNames(stored.sealedPattern).map(StoredAccessRule.pattern)
+            rules.append(stored.rule(number, pattern: pattern))
+        }
+
+        mutating func remove(_ number: Int64) { rules.removeAll { $0.number == number } }
     }
+
+    private let table: PermitTable<Rows>
 
     /// Opens the rules of a catalog after its migrations.
-    package init(connection: Connection, keys: VaultKeys) {
-        self.connection = connection
-        self.keys = keys
-    }
+    package init(connection: Connection, keys: VaultKeys) { table = PermitTable(connection: connection, keys: keys) }
 
     /// The migrations of the store, in their order.
     ///
@@ -42,58 +48,18 @@ package final class AccessRuleStore {
 
     /// All rules, in the order in which they were added; before the first unlock, without their patterns.
     package var all: [AccessRule] {
-        get throws { try contents().rules }
+        get throws { try table.rows.rules }
     }
 
     /// The numbers of damaged rules.
     ///
     /// One of them may have denied what another allows, so none allows anything until they are removed.
     package var damaged: [Int64] {
-        get throws { try contents().damaged }
-    }
-
-    private func contents() throws -> Contents {
-        if let known, known.hasNames == keys.opensNames { return known }
-        var found = Contents(hasNames: keys.opensNames)
-        try connection.rows("SELECT number, sealed FROM access_rules ORDER BY number") { row in
-            let number = try row.integer(0)
-            if let rule = try rule(in: row, of: number) {
-                found.rules.append(rule)
-            } else {
-                found.damaged.append(number)
-            }
-            return true
-        }
-        known = found
-        return found
-    }
-
-    /// - Returns: `nil` if it is damaged.
-    private func rule(in row: borrowing Row, of number: Int64) throws -> AccessRule? {
-        do {
-            return try row.withBlob(1) { try open($0, of: number) }
-        } catch {
-            switch error {
-            case is DatabaseError, is ByteReader.Malformed, CryptoError.unauthentic, KeyError.damaged: return nil
-            default: throw error
-            }
-        }
-    }
-
-    private func open(_ sealed: RawSpan, of number: Int64) throws -> AccessRule {
-        let opened = try AEAD.open(sealed, under: keys.catalog.leases, context: Self.context(number))
-        let stored = try StoredAccessRule(decoding: opened.exposeBytes())
-        guard keys.opensNames else { return stored.rule(number, pattern: nil) }
-        let names = unsafe try keys.openNames(
-            stored.sealedPattern.span.bytes,
-            of: .leases,
-            context: Self.namesContext(number)
-        )
-        return stored.rule(number, pattern: try StoredAccessRule.pattern(decoding: names.exposeBytes()))
+        get throws { try table.damaged }
     }
 
     /// Drops the cache after a change was rolled back.
-    package func reread() { known = nil }
+    package func reread() { table.reread() }
 
     // MARK: Changing
 
@@ -107,57 +73,24 @@ package final class AccessRuleStore {
         _ pattern: NamePattern,
         in group: String
     ) throws -> Int64 {
-        // The number is part of what is sealed.
-        try connection.execute("INSERT INTO access_rules (sealed) VALUES (x'')")
-        let number = connection.lastInsertedRowID
+        let number = try table.insert()
+        let names = StoredAccessRule.encoded(pattern)
         let stored = StoredAccessRule(
             kind: kind,
             client: client,
             verbs: verbs,
             group: group,
-            sealedPattern: try seal(pattern, of: number)
+            sealedPattern: try table.seal(names: names, of: number, "an access rule")
         )
-        let sealed = unsafe AEAD.seal(
-            stored.encoded.span.bytes,
-            under: keys.catalog.leases,
-            context: Self.context(number)
-        )
-        try connection.execute("UPDATE access_rules SET sealed = ? WHERE number = ?", .blob(sealed), .integer(number))
-        let hasNames = known?.hasNames == true
-        known?.rules.append(stored.rule(number, pattern: hasNames ? pattern : nil))
+        try table.write(number, stored.encoded)
+        table.cache { $0.rules.append(stored.rule(number, pattern: $1 ? pattern : nil)) }
         return number
-    }
-
-    private func seal(_ pattern: NamePattern, of number: Int64) throws -> [UInt8] {
-        let encoded = StoredAccessRule.encoded(pattern)
-        do throws(KeyError) {
-            return unsafe try keys.sealNames(encoded.span.bytes, of: .leases, context: Self.namesContext(number))
-        } catch {
-            throw error.cofferError("an access rule", in: keys.state, for: .write)
-        }
     }
 
     /// Removes a rule, within the open transaction.
     ///
     /// - Parameter number: Its number.
-    package func remove(_ number: Int64) throws {
-        try connection.execute("DELETE FROM access_rules WHERE number = ?", .integer(number))
-        known?.rules.removeAll { $0.number == number }
-        known?.damaged.removeAll { $0 == number }
-    }
-
-    private static func namesContext(_ number: Int64) -> [UInt8] {
-        context("coffer access rule names v1", number)
-    }
-
-    private static func context(_ number: Int64) -> [UInt8] { context("coffer access rule v1", number) }
-
-    private static func context(_ words: StaticString, _ number: Int64) -> [UInt8] {
-        var writer = ByteWriter()
-        writer.write(raw: words)
-        writer.write(number)
-        return writer.bytes
-    }
+    package func remove(_ number: Int64) throws { try table.remove(number) }
 }
 
 /// A rule as it is stored: proto-docs/FORMATS.md describes the format.
