@@ -107,16 +107,7 @@ extension FileStore {
     /// - Throws: `interactionNotAllowed` if its key is not in memory, even if another handle has it open; `decode`.
     package func beginOpening(_ file: FileItem, for operation: ItemOperation) throws -> FileOpening {
         let subject = quotedForDisplay(file.path)
-        let key: SymmetricKey
-        do {
-            key = unsafe try keys.fileKey(
-                unwrapping: file.wrappedKey.span.bytes,
-                for: file.protectionClass,
-                of: file.content
-            )
-        } catch {
-            throw error.cofferError(subject, in: keys.state, for: operation)
-        }
+        let key = try key(of: file, for: operation)
         if let open = openFiles[file.node] {
             guard open.isRevoked else { return FileOpening(file, found: open) }
             // A lock has revoked its handles. What they had written must be synced before the file is opened again.
@@ -192,16 +183,7 @@ extension FileStore {
         guard salvaging || hasItsRows else {
             throw CofferError.damaged(content: subject, found: "the rows of its chunks are not those that it had")
         }
-        let key: SymmetricKey
-        do {
-            key = unsafe try keys.fileKey(
-                unwrapping: file.wrappedKey.span.bytes,
-                for: file.protectionClass,
-                of: file.content
-            )
-        } catch {
-            throw error.cofferError(subject, in: keys.state, for: .read)
-        }
+        let key = try key(of: file, for: .read)
         let parts = try parts(of: opening, subject, salvaging)
         if file.byteCount >= Limits.bulkBytes, !LibCrypto.isReady, !triedLibcrypto {
             triedLibcrypto = true

@@ -64,13 +64,8 @@ extension FileStore {
             after: .min,
             limit: .max
         )
-        for number in numbers {
-            do {
-                try connection.transaction { try restoreReplaced(by: number) }
-            } catch let error where error.isDamage {
-                // A damaged one stays, for when doctor has put the file back.
-            }
-        }
+        // A damaged one stays, for when doctor has put the file back.
+        for number in numbers { try connection.unlessDamaged { try restoreReplaced(by: number) } }
     }
 
     private func restoreReplaced(by number: Int64) throws {
@@ -140,16 +135,11 @@ extension FileStore {
     /// - Throws: ``DatabaseError``.
     package func sealNames(until isEnough: () -> Bool) throws -> Bool {
         guard keys.opensNames else { return true }
-        while let number = try connection.row("SELECT node FROM file_unsealed LIMIT 1", read: { try $0.integer(0) }) {
-            do {
-                try connection.transaction { try sealName(of: number) }
-            } catch let error where error.isDamage {
-                // Doctor finds it.
-            }
-            try connection.execute("DELETE FROM file_unsealed WHERE node = ?", .integer(number))
-            if isEnough() { return try !hasNamesToSeal() }
-        }
-        return true
+        return try connection.workOff(
+            first: "SELECT node FROM file_unsealed LIMIT 1",
+            remove: "DELETE FROM file_unsealed WHERE node = ?",
+            until: isEnough
+        ) { number in try connection.transaction { try sealName(of: number) } }
     }
 
     private func sealName(of number: Int64) throws {

@@ -171,21 +171,27 @@ package final class FileStore {
         )
     }
 
-    /// Prepares to read a file.
+    /// Unwraps the key of a file.
     ///
     /// - Throws: `interactionNotAllowed`; `decode` if its wrapped key is damaged.
-    package func prepareRead(_ file: FileItem) throws -> ContentRead {
-        let subject = quotedForDisplay(file.path)
-        let key: SymmetricKey
-        do {
-            key = unsafe try keys.fileKey(
+    func key(of file: FileItem, for operation: ItemOperation) throws(CofferError) -> SymmetricKey {
+        do throws(KeyError) {
+            return unsafe try keys.fileKey(
                 unwrapping: file.wrappedKey.span.bytes,
                 for: file.protectionClass,
                 of: file.content
             )
         } catch {
-            throw error.cofferError(subject, in: keys.state, for: .read)
+            throw error.cofferError(quotedForDisplay(file.path), in: keys.state, for: operation)
         }
+    }
+
+    /// Prepares to read a file.
+    ///
+    /// - Throws: `interactionNotAllowed`; `decode` if its wrapped key is damaged.
+    package func prepareRead(_ file: FileItem) throws -> ContentRead {
+        let subject = quotedForDisplay(file.path)
+        let key = try key(of: file, for: .read)
         guard let content = try contents.open(file.content) else {
             throw CofferError.damaged(content: subject, found: "its content is missing")
         }

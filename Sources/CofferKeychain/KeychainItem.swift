@@ -150,22 +150,12 @@ package struct KeychainItem: Sendable {
     package var key: GenericPasswordKey { GenericPasswordKey(attributes) }
 
     /// The same item with other attributes.
-    func with(_ attributes: ItemAttributes) -> KeychainItem {
-        KeychainItem(
-            row: row,
-            id: id,
-            attributes: attributes,
-            accessibility: accessibility,
-            created: created,
-            modified: modified,
-            secretByteCount: secretByteCount,
-            isLeftBehind: isLeftBehind,
-            moveCount: moveCount
-        )
-    }
+    func with(_ attributes: ItemAttributes) -> KeychainItem { with(attributes, accessibility) }
 
     /// The item as it was when a former value was sealed: with the class of that value's row.
-    func with(_ accessibility: Accessibility) -> KeychainItem {
+    func with(_ accessibility: Accessibility) -> KeychainItem { with(attributes, accessibility) }
+
+    private func with(_ attributes: ItemAttributes, _ accessibility: Accessibility) -> KeychainItem {
         KeychainItem(
             row: row,
             id: id,

@@ -39,17 +39,13 @@ extension KeychainStore {
     /// - Throws: ``DatabaseError``.
     package func sealNames(until isEnough: () -> Bool) throws -> Bool {
         guard keys.opensNames else { return true }
-        while let number = try connection.row("SELECT item FROM keychain_unsealed LIMIT 1", read: { try $0.integer(0) })
-        {
-            do {
-                if let item = try item(at: number) { try sealNames(of: item) }
-            } catch let error where error.isDamage {
-                // Doctor finds it.
-            }
-            try connection.execute("DELETE FROM keychain_unsealed WHERE item = ?", .integer(number))
-            if isEnough() { return try !hasNamesToSeal() }
+        return try connection.workOff(
+            first: "SELECT item FROM keychain_unsealed LIMIT 1",
+            remove: "DELETE FROM keychain_unsealed WHERE item = ?",
+            until: isEnough
+        ) { number in
+            if let item = try item(at: number) { try sealNames(of: item) }
         }
-        return true
     }
 
     private func sealNames(of item: KeychainItem) throws {
@@ -245,17 +241,14 @@ extension KeychainStore {
             after: .min,
             limit: .max
         )
+        // What belongs to a damaged one stays, for when doctor has put the item back.
         for number in numbers {
-            do {
-                try connection.transaction {
-                    if let item = try item(at: number) {
-                        try restoreReplaced(of: item)
-                    } else {
-                        try forgetReplaced(of: number)
-                    }
+            try connection.unlessDamaged {
+                if let item = try item(at: number) {
+                    try restoreReplaced(of: item)
+                } else {
+                    try forgetReplaced(of: number)
                 }
-            } catch let error where error.isDamage {
-                // What belongs to a damaged one stays, for when doctor has put the item back.
             }
         }
     }
