@@ -1,6 +1,5 @@
 package import CofferClient
 package import CofferContents
-internal import CofferMemory
 internal import CofferTerminal
 
 /// The names of the fields of a secret, with their values masked.

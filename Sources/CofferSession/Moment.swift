@@ -75,5 +75,4 @@ package enum Moment {
         else { return nil }
         return count * unit
     }
-
 }

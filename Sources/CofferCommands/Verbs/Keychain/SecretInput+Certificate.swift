@@ -1,13 +1,9 @@
-internal import ArgumentParser
 internal import CofferClient
 internal import CofferContents
 internal import CofferMemory
-internal import CofferSystem
 internal import CofferTerminal
-internal import Glibc
 
 extension SecretInput {
-
     /// A certificate as DER, given as DER or as PEM.
     static func certificate(of file: String?) throws(CofferError) -> SecretBytes {
         // PEM is a third longer than DER, and often has words and a private key beside it.
