@@ -84,7 +84,7 @@ extension Session {
         }
         query.attributes[.modificationDate] = .date(info.modified)
         do throws(CofferError) {
-            _ = try call(KeychainUpdateParameters(query), payload: content)
+            _ = try call(KeychainUpdateParameters(query, replacingBy: content), payload: content)
         } catch {
             throw error.code == .itemNotFound ? .changed(stored.name) : error
         }

@@ -31,6 +31,8 @@ import Testing
             #expect(find([kSecReturnData: true]).result as? Data == Data("secret".utf8))
             #expect(SecItemUpdate(item, [kSecValueData: Data("other".utf8), kSecAttrLabel: "Post"]) == errSecSuccess)
             #expect(find([kSecReturnData: kCFBooleanTrue!]).result as? Data == Data("other".utf8))
+            #expect(SecItemUpdate(item, [kSecValueData: Data()]) == errSecSuccess)
+            #expect(find([kSecReturnData: kCFBooleanTrue!]).result as? Data == Data())
             let query: [String: Any] = [kSecClass: kSecClassGenericPassword, kSecAttrLabel: "Post"]
             #expect(SecItemDelete(query) == errSecSuccess)
             #expect(find([:]).status == errSecItemNotFound)
@@ -158,7 +160,6 @@ import Testing
             #expect(add([kSecAttrSynchronizable: kSecAttrSynchronizableAny]) == errSecParam)
             #expect(add() == errSecSuccess)
             #expect(SecItemUpdate(item, [:]) == errSecParam)
-            #expect(SecItemUpdate(item, [kSecValueData: Data()]) == errSecParam)
             #expect(SecItemUpdate(item, [kSecClass: kSecClassKey]) == errSecParam)
             #expect(SecItemUpdate(item, [kSecReturnData: true]) == errSecParam)
             let persistent = try #require(find([kSecReturnPersistentRef: true]).result)

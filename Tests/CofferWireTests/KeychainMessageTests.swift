@@ -70,6 +70,9 @@ import Testing
         )
         let update = try KeychainUpdateParameters(params: KeychainUpdateParameters(Self.query, change).json)
         #expect(update.query == Self.query && update.change == change)
+        #expect(!update.isSecretEmpty)
+        let emptying = KeychainUpdateParameters(Self.query, isSecretEmpty: true)
+        #expect(try KeychainUpdateParameters(params: emptying.json).isSecretEmpty)
         let agree = try KeychainAgreeParameters(
             params: KeychainAgreeParameters(Self.query, peer: Array(0..<32)).json
         )

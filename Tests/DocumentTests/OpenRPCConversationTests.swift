@@ -255,6 +255,11 @@ import Testing
         var restore = reference
         restore.set("number", number)
         try talk.succeed(.keychainRestore, restore)
+        var emptying = reference
+        emptying.set("emptySecret", true)
+        try talk.fail(.param, .keychainUpdate, emptying, payload: Array("text".utf8), knownToDaemon: true)
+        try talk.succeed(.keychainUpdate, emptying)
+        #expect(try talk.succeed(.keychainFind, reference).payload.isEmpty)
         try talk.fail(.itemNotFound, .keychainDelete, ["class": "internetPassword"])
         try talk.succeed(.keychainDelete, reference)
         try showWhatIsWanted(talk)

@@ -58,6 +58,33 @@ import Testing
         #expect(listed as? [String: String] == ["a.example": "oscar", "b.example": "x"])
     }
 
+    @Test func `an empty secret replaces another one in one request, and the former one stays in the history`() throws {
+        let all = try scene.run(
+            """
+            keep a.example nina one; keep a.example nina ''; coffer audit --json | grep -c keychain.delete
+            coffer keychain history --class internet-password --server a.example --json | grep -c replaced
+            coffer keychain history --class internet-password --server a.example --number 1
+            """
+        )
+        #expect(all.text == "0\n1\none", "\(all)")
+    }
+
+    @Test func `a kill while an empty secret replaces another one leaves the one or the other`() throws {
+        for round in 0..<12 {
+            let stored = try scene.run("keep a.example nina one; echo $?")
+            #expect(stored.text == "0\n", "\(stored)")
+            let daemon = scene.daemon
+            let killed = try scene.run(
+                "keep a.example nina '' & sleep 0.0\(round)5; kill -9 \(daemon.processID); wait; true"
+            )
+            try daemon.restart()
+            try daemon.connect().unlock()
+            let left = try scene.run("ask get a.example")
+            let found = ["one", ""].map { #"{"ServerURL":"a.example","Username":"nina","Secret":"\#($0)"}"# + "\n" }
+            #expect(found.contains(left.text), "\(killed) \(left)")
+        }
+    }
+
     @Test(
         arguments: [
             ("get", "", "no credentials server URL"), ("erase", " \n", "no credentials server URL"),

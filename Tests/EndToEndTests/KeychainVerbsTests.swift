@@ -87,6 +87,16 @@ import Testing
         #expect(refused.errors.contains("32768"))
     }
 
+    @Test func `a secret may be replaced by an empty one`() throws {
+        let daemon = try vault()
+        _ = try add(daemon, "printf one | coffer keychain add --account anna")
+        try expect(daemon, "coffer keychain update --account anna --secret </dev/null", "updated 1\n")
+        try expect(daemon, "coffer keychain find --account anna | wc -c", "0\n")
+        try expect(daemon, "printf two | coffer keychain update --account anna --secret --set label=x", "updated 1\n")
+        try expect(daemon, ": >none; coffer keychain update none --account anna --set label=y", "updated 1\n")
+        try expect(daemon, "coffer keychain find --account anna | wc -c", "0\n")
+    }
+
     @Test func `items are listed with their attributes, and never with a secret`() throws {
         let daemon = try vault()
         for number in 0..<5 {

@@ -83,9 +83,6 @@ public func SecItemUpdate(_ query: CFDictionary, _ attributesToUpdate: CFDiction
         var change = SecQuery(attributesToUpdate, of: "SecItemUpdate")
         let access = try change.takeAccess()
         let data = try change.take(kSecValueData, as: Data.self, "bytes")
-        if let data, data.isEmpty {
-            throw CofferError(.param, "SecItemUpdate: the new secret is empty", hint: "delete the item and add it anew")
-        }
         let attributes = try change.takeAttributes(of: query.itemClass)
         try change.finish()
         let update = KeychainChange(
@@ -95,7 +92,8 @@ public func SecItemUpdate(_ query: CFDictionary, _ attributesToUpdate: CFDiction
             removesAccessControl: access.control.map { $0.control == nil } ?? false
         )
         try CofferDaemon.shared.perform(showing: context) { (client) throws(CofferError) in
-            _ = try client.call(KeychainUpdateParameters(query, update), payload: try data?.secret)
+            let secret = try data?.secret
+            _ = try client.call(KeychainUpdateParameters(query, update, replacingBy: secret), payload: secret)
         }
     }
 }

@@ -149,20 +149,9 @@ struct CredentialKeychain {
         removing removed: Set<KeychainAttribute> = [],
         with content: Secret
     ) throws(CofferError) {
-        guard content.count > 0 else {
-            // An update without a payload would keep the former secret.
-            let kept = (item.attributes ?? [:]).filter { !Self.derived.contains($0.key) && !removed.contains($0.key) }
-            try delete(item)
-            return try add(kept.merging(attributes) { $1 }, content)
-        }
         let change = KeychainChange(attributes: attributes, removedAttributes: removed)
-        try call(KeychainUpdateParameters(query(for: item), change), payload: content)
+        try call(KeychainUpdateParameters(query(for: item), change, replacingBy: content), payload: content)
     }
-
-    /// What the daemon sets itself, or takes beside the attributes.
-    private static let derived: Set<KeychainAttribute> = [
-        .accessible, .accessGroup, .creationDate, .modificationDate,
-    ]
 }
 
 extension CofferError {

@@ -143,7 +143,7 @@ extension Vault {
     package func keychainUpdate(_ params: KeychainUpdateParameters, _ call: Call) throws -> Step {
         let caller = call.caller
         let change = params.change
-        let secret = call.attachments.takePayload()
+        let secret = try newSecret(params, call)
         guard secret != nil || !change.isEmpty else {
             throw CofferError(.param, "the update changes nothing", hint: "give 'set', or a new secret")
         }
@@ -170,6 +170,16 @@ extension Vault {
             let warnings = change.accessibility.warnings
             return Reply(KeychainUpdateResult(count: Int64(items.count), warnings: warnings))
         }
+    }
+
+    /// The new secret of an update; `nil` if the secret stays.
+    private func newSecret(_ params: KeychainUpdateParameters, _ call: Call) throws(CofferError) -> SecretBytes? {
+        let payload = call.attachments.takePayload()
+        guard params.isSecretEmpty else { return payload }
+        guard payload == nil else {
+            throw CofferError(.param, "'emptySecret' is true, and there is a payload", hint: "leave one of them out")
+        }
+        return try payload.orEmpty()
     }
 
     /// Replaces the secrets of deposits before the first unlock.

@@ -541,7 +541,7 @@ extension KeychainSignParameters: WireObject {
 /// The parameters of `keychain.update`.
 ///
 /// Changes every item that the query finds. The payload is the new secret; without one the secret is
-/// kept.
+/// kept, unless 'emptySecret' is true.
 ///
 /// - Throws: `authFailed`, `dataTooLarge`, `decode`, `diskFull`, `duplicateItem`,
 ///   `interactionNotAllowed`, `interactionRequired`, `internal`, `io`, `itemNotFound`,
@@ -557,11 +557,20 @@ public struct KeychainUpdateParameters: MethodParameters {
     ///
     /// Absent means: only the secret.
     public let change: KeychainChange
+    /// Whether the new secret is empty, which no payload can say.
+    ///
+    /// There is none then. Absent means false.
+    public let isSecretEmpty: Bool
 
     /// Makes the parameters.
-    public init(_ query: KeychainQuery, _ change: KeychainChange = KeychainChange()) {
+    public init(
+        _ query: KeychainQuery,
+        _ change: KeychainChange = KeychainChange(),
+        isSecretEmpty: Bool = false
+    ) {
         self.query = query
         self.change = change
+        self.isSecretEmpty = isSecretEmpty
     }
 }
 
@@ -569,12 +578,14 @@ extension KeychainUpdateParameters: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         query = try KeychainQuery(reading: &reader)
         change = try reader.change("set", of: query.itemClass)
+        isSecretEmpty = try reader.optionalBool("emptySecret") ?? false
     }
 
     package var json: JSONObject {
         var object = JSONObject()
         object.append(query.json)
         if !change.isEmpty { object.append("set", change) }
+        if isSecretEmpty { object.append("emptySecret", true) }
         return object
     }
 }

@@ -121,7 +121,7 @@ package enum Method: String, CaseIterable, Sendable {
     case keychainSign = "keychain.sign"
     /// Changes every item that the query finds.
     ///
-    /// The payload is the new secret; without one the secret is kept.
+    /// The payload is the new secret; without one the secret is kept, unless 'emptySecret' is true.
     case keychainUpdate = "keychain.update"
     /// Grants clients the right to read an item for a limited time.
     case leaseGrant = "lease.grant"

@@ -187,7 +187,7 @@ package protocol MethodHandler {
     /// Answers `keychain.update`.
     ///
     /// Changes every item that the query finds. The payload is the new secret; without one the secret is
-    /// kept.
+    /// kept, unless 'emptySecret' is true.
     func keychainUpdate(_ parameters: KeychainUpdateParameters, _ context: consuming Context) throws -> Answer
     /// Answers `lease.grant`.
     ///

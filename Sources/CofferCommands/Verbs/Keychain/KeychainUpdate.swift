@@ -62,7 +62,8 @@ struct UpdateKeychainItems: ParsableCommand {
         let value = secret || file != nil ? try newSecret(wanted.itemClass) : nil
         let session = try authentication.connect(with: given)
         try session.showNewPassword(for: change.accessControl)
-        let result = try session.call(KeychainUpdateParameters(wanted, change), payload: value).value
+        let update = KeychainUpdateParameters(wanted, change, replacingBy: value)
+        let result = try session.call(update, payload: value).value
         Output.warn(result.warnings)
         format.show(result.json, "updated \(result.count)")
     }

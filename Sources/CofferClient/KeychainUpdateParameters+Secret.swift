@@ -1,0 +1,11 @@
+extension KeychainUpdateParameters {
+    /// Makes the parameters of an update whose payload is a secret, which may be empty.
+    ///
+    /// - Parameters:
+    ///   - query: What is searched for.
+    ///   - change: The changes besides the secret.
+    ///   - secret: The new secret, which the call sends; `nil` if the secret stays.
+    public init(_ query: KeychainQuery, _ change: KeychainChange = KeychainChange(), replacingBy secret: Secret?) {
+        self.init(query, change, isSecretEmpty: secret?.count == 0)
+    }
+}
