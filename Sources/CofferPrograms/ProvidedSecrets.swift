@@ -33,6 +33,8 @@ struct ProvidedSecrets {
     private(set) var input: Content?
     /// The secrets that are masked in what the program prints; none unless that was asked for.
     private(set) var masked: [Secret] = []
+    /// Those that are too short to be masked, as they were named.
+    private var short: [String] = []
 
     /// Reads all of them, or fails.
     ///
@@ -41,13 +43,13 @@ struct ProvidedSecrets {
         var reader = reader
         for (name, source) in provisions.variables {
             let value = try Self.value(of: source, for: name, &reader)
-            if isMasked, case .secret = source { masked.append(value) }
+            if isMasked, case .secret(let reference) = source { mask(value, reference) }
             variables.append((name, value))
         }
         func memory(_ reference: SecretReference) throws(CofferError) -> Content {
             guard isMasked else { return try reader.memory(reference) }
             let content = try reader.content(reference)
-            masked.append(content)
+            mask(content, reference)
             return try Content(of: reference) { (number) throws(CofferError) in try content.write(to: number) }
         }
         for (variable, reference) in provisions.files {
@@ -81,10 +83,14 @@ struct ProvidedSecrets {
         return value
     }
 
+    private mutating func mask(_ secret: Secret, _ reference: SecretReference) {
+        masked.append(secret)
+        if (1..<Masker.leastBytes).contains(secret.count) { short.append(reference.quoted) }
+    }
+
     /// Says which secrets can't be masked, as they are too short.
     func warnOfShort() {
-        guard masked.contains(where: { (1..<Masker.leastBytes).contains($0.count) }) else { return }
-        Output.warn(["a secret has fewer than \(Masker.leastBytes) bytes, and is not masked"])
+        Output.warn(short.map { "\($0) has fewer than \(Masker.leastBytes) bytes, and is not masked" })
     }
 
     /// Has the program inherit the contents.

@@ -223,8 +223,8 @@ extension Unicode.Scalar {
 
 extension UInt8 {
     static let quote = UInt8(ascii: "\"")
-    static let apostrophe = UInt8(ascii: "'")
-    static let backslash = UInt8(ascii: "\\")
+    package static let apostrophe = UInt8(ascii: "'")
+    package static let backslash = UInt8(ascii: "\\")
     static let colon = UInt8(ascii: ":")
     static let comma = UInt8(ascii: ",")
     package static let equals = UInt8(ascii: "=")

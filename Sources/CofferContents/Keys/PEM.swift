@@ -167,7 +167,7 @@ extension RawSpan {
     var isDER: Bool { byteCount > 0 && byte(at: 0) == 0x30 }
 
     /// Whether these bytes, and no others, are at these places.
-    func has(_ bytes: some Collection<UInt8>, at places: some Collection<Int>) -> Bool {
+    package func has(_ bytes: some Collection<UInt8>, at places: some Collection<Int>) -> Bool {
         places.count == bytes.count && zip(places, bytes).allSatisfy { byte(at: $0) == $1 }
     }
 

@@ -10,6 +10,10 @@ struct MaskPattern {
         case plain
         /// With `%XX` for some of its bytes, or `+` for a space.
         case urlEncoded
+        /// As ``EscapedText`` has it.
+        case escaped
+        /// As ``SingleQuotedText`` has it.
+        case singleQuoted
         /// The characters of base64 that the secret alone determines, at one of three offsets in what is encoded.
         ///
         /// Both alphabets are the same, and so are lines that end between characters.
@@ -39,6 +43,10 @@ struct MaskPattern {
             MaskPattern(form: .plain, text: secret, hasTail: false),
             MaskPattern(form: .urlEncoded, text: secret, hasTail: false),
         ]
+        if EscapedText.canDiffer(secret) { patterns.append(MaskPattern(form: .escaped, text: secret, hasTail: false)) }
+        if SingleQuotedText.canDiffer(secret) {
+            patterns.append(MaskPattern(form: .singleQuoted, text: secret, hasTail: false))
+        }
         for offset in 0..<3 {
             let hasTail = !((offset + secret.count) * 8).isMultiple(of: 6)
             patterns.append(MaskPattern(form: .base64, text: try base64(secret, offset), hasTail: hasTail))
@@ -80,7 +88,8 @@ struct MaskPattern {
     var firstBytes: [UInt8] {
         let first = text.withBytes { $0.byte(at: 0) }
         switch form {
-        case .plain: return [first]
+        case .plain, .singleQuoted: return [first]
+        case .escaped: return [first, .backslash]
         case .urlEncoded: return [first, .percent] + (first == .space ? [.plus] : [])
         case .base64: return [first] + (first == .plus ? [.minus] : first == .slash ? [.underscore] : [])
         }
@@ -92,6 +101,8 @@ struct MaskPattern {
             switch form {
             case .plain: Self.plain(wanted, bytes, place)
             case .urlEncoded: Self.urlEncoded(wanted, bytes, place)
+            case .escaped: EscapedText.match(wanted, bytes, place)
+            case .singleQuoted: SingleQuotedText.match(wanted, bytes, place)
             case .base64: base64(wanted, bytes, place)
             }
         }
@@ -152,7 +163,7 @@ extension UInt8 {
     fileprivate static let slash = UInt8(ascii: "/")
     fileprivate static let underscore = UInt8(ascii: "_")
 
-    fileprivate var hexadecimalDigit: UInt8? {
+    var hexadecimalDigit: UInt8? {
         Unicode.Scalar(self).hexadecimalValue.map { UInt8(truncatingIfNeeded: $0) }
     }
     fileprivate var inStandardAlphabet: UInt8 { self == .minus ? .plus : self == .underscore ? .slash : self }

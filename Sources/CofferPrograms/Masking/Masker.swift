@@ -24,9 +24,9 @@ struct Masker: ~Copyable {
         for byte in patterns.flatMap(\.firstBytes) { isFirst[Int(byte)] = true }
         self.patterns = patterns
         self.isFirst = isFirst
-        // Each byte may take three characters, or have a line break before it.
+        // Each byte may take six characters, such as \u000a.
         let longest = patterns.map(\.byteCount).max() ?? 0
-        do { buffer = try SecretBytes(zeros: 4 * longest + 16 + Limits.outputBytes) } catch { throw .noSecretMemory }
+        do { buffer = try SecretBytes(zeros: 6 * longest + 16 + Limits.outputBytes) } catch { throw .noSecretMemory }
     }
 
     /// The patterns of secrets, as far as they or their lines are long enough.
