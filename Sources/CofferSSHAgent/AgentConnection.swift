@@ -1,4 +1,5 @@
 internal import CofferContents
+internal import CofferCore
 internal import CofferMemory
 internal import CofferSystem
 
@@ -10,6 +11,10 @@ final class AgentConnection {
     private var message: SecretBytes?
     private var received = 0
     private var output: [UInt8] = []
+    /// What a person is asked before the message is answered.
+    private var question: AgentQuestion?
+    /// The program that asks, once it is the turn of this connection.
+    private var askpass: Askpass?
 
     init(_ socket: consuming OwnedDescriptor, _ session: AgentSession) {
         self.socket = socket
@@ -19,11 +24,15 @@ final class AgentConnection {
     var number: Int32 { socket.number }
     /// While an answer is not sent, no further message is received.
     var isSending: Bool { !output.isEmpty }
+    /// Nor while a person is to be asked.
+    var isReceiving: Bool { !isSending && question == nil }
 
     /// Sends what is pending, or receives and answers one message.
     ///
     /// - Returns: Whether the connection goes on.
     func advance() -> Bool {
+        // The client has not waited for the person.
+        if question != nil { return false }
         do throws(SystemError) {
             if isSending { return try send() }
             guard try receive() else { return false }
@@ -32,13 +41,62 @@ final class AgentConnection {
                 self.message = consume message
                 return true
             }
-            let answer = message.withBytes { session.answer(to: $0) }
-            var writer = SSHWriter()
-            writer.string(answer)
-            (output, header, received) = (writer.bytes, [], 0)
+            answer(consume message, isConfirmed: false)
             return try send()
         } catch { return false }
     }
+
+    private func answer(_ message: consuming SecretBytes, isConfirmed: Bool) {
+        switch message.withBytes({ session.answer(to: $0, isConfirmed: isConfirmed) }) {
+        case .message(let bytes): reply(bytes)
+        case .question(let question):
+            self.question = question
+            self.message = consume message
+        }
+    }
+
+    private func reply(_ answer: [UInt8]) {
+        var writer = SSHWriter()
+        writer.string(answer)
+        (output, header, received, question) = (writer.bytes, [], 0, nil)
+        message = nil
+    }
+
+    // MARK: Asking
+
+    /// A descriptor that is readable once the person who is asked has answered; `nil` if none is asked.
+    var askingNumber: Int32? {
+        switch askpass {
+        case .none: nil
+        case .some(let askpass): askpass.number
+        }
+    }
+
+    /// Begins to ask a person, if there is something to ask.
+    ///
+    /// - Returns: Whether the person is being asked.
+    func beginAsking() -> Bool {
+        guard let question else { return false }
+        do throws(CofferError) {
+            askpass = try Askpass(question.text)
+            return true
+        } catch {
+            reply(session.refusal(question, error))
+            return false
+        }
+    }
+
+    /// Answers the message after the person has answered.
+    func finishAsking() {
+        guard let question, let message = message.take(), let askpass = askpass.take() else { return }
+        self.question = nil
+        guard askpass.isConfirmed() else {
+            return reply(session.refusal(question, CofferError(.userCanceled, "the use was not confirmed")))
+        }
+        answer(message, isConfirmed: true)
+    }
+
+    // MARK: The socket
 
     private func send() throws(SystemError) -> Bool {
         while !output.isEmpty {

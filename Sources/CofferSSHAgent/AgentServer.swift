@@ -22,19 +22,27 @@ struct AgentServer: ~Copyable {
         var connections: [AgentConnection] = []
         while true {
             agent.purgeIfDue()
+            let asking = Self.asking(connections)
             waiting.removeAll()
             for connection in connections {
-                waiting.add(connection.number, isReading: !connection.isSending, isWriting: connection.isSending)
+                waiting.add(connection.number, isReading: connection.isReceiving, isWriting: connection.isSending)
             }
             let isAccepting = connections.count < Self.connectionLimit
-            if isAccepting { waiting.add(listener.number, isReading: true, isWriting: false) }
+            waiting.add(listener.number, isReading: isAccepting, isWriting: false)
+            if let number = asking?.askingNumber { waiting.add(number, isReading: true, isWriting: false) }
             waiting.wait(until: agent.deadline)
             let known = connections.count
+            if let asking, waiting.isReady(at: known + 1) { asking.finishAsking() }
             connections = connections.enumerated().filter { index, connection in
                 !waiting.isReady(at: index) || connection.advance()
             }.map(\.element)
             if isAccepting, waiting.isReady(at: known), let connection = try accept() { connections.append(connection) }
         }
+    }
+
+    /// The connection for which a person is asked: one after the other, and the others go on meanwhile.
+    private static func asking(_ connections: [AgentConnection]) -> AgentConnection? {
+        connections.first { $0.askingNumber != nil } ?? connections.first { $0.beginAsking() }
     }
 
     private func accept() throws(CofferError) -> AgentConnection? {

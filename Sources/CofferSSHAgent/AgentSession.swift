@@ -12,12 +12,28 @@ final class AgentSession {
 
     init(_ agent: Agent) { self.agent = agent }
 
-    private enum Failure: Error { case unknownExtension }
+    /// What a message leads to.
+    enum Answer {
+        case message([UInt8])
+        /// A person is to be asked before the message is answered.
+        case question(AgentQuestion)
+    }
+
+    private enum Failure: Error {
+        case unknownExtension
+        case isToBeConfirmed(AgentQuestion)
+    }
+
+    private static let failure = SSHWriter(.failure).bytes
 
     /// Answers a message.
     ///
     /// A refusal has no reason in the protocol: it goes to standard error.
-    func answer(to message: RawSpan) -> [UInt8] {
+    ///
+    /// - Parameters:
+    ///   - message: The message.
+    ///   - isConfirmed: Whether a person has agreed to it.
+    func answer(to message: RawSpan, isConfirmed: Bool) -> Answer {
         var fields = KeyCursor(0..<message.byteCount)
         var number: UInt8 = 0
         do {
@@ -25,22 +41,31 @@ final class AgentSession {
             guard let request = AgentMessage.Request(rawValue: number) else {
                 throw CofferError(.unimplemented, "message \(number) is not known")
             }
-            return try answer(to: request, &fields, in: message)
+            return .message(try answer(to: request, &fields, in: message, isConfirmed))
+        } catch Failure.isToBeConfirmed(let question) {
+            return .question(question)
         } catch Failure.unknownExtension {
-            return SSHWriter(.failure).bytes
+            return .message(Self.failure)
         } catch let error as CofferError where error.message == CofferError.malformedKey.message {
             agent.report(CofferError(.param, "message \(number) is malformed"))
-            return SSHWriter(.failure).bytes
+            return .message(Self.failure)
         } catch {
             agent.report(error as? CofferError ?? .noSecretMemory)
-            return SSHWriter(.failure).bytes
+            return .message(Self.failure)
         }
+    }
+
+    /// The answer to a message that a person has not agreed to.
+    func refusal(_ question: AgentQuestion, _ error: CofferError) -> [UInt8] {
+        agent.report(.unused(question.key, error))
+        return Self.failure
     }
 
     private func answer(
         to request: AgentMessage.Request,
         _ fields: inout KeyCursor,
-        in message: RawSpan
+        in message: RawSpan,
+        _ isConfirmed: Bool
     ) throws -> [UInt8] {
         switch request {
         case .removeAllRSAIdentities:
@@ -59,7 +84,7 @@ final class AgentSession {
         }
         guard !agent.isLocked else { throw CofferError.agentIsLocked }
         switch request {
-        case .signRequest: return try sign(&fields, in: message)
+        case .signRequest: return try sign(&fields, in: message, isConfirmed)
         case .addIdentity, .addIDConstrained: try add(&fields, in: message, request == .addIDConstrained)
         case .removeIdentity:
             let blob = message.copy(try fields.string(in: message))
@@ -92,7 +117,11 @@ final class AgentSession {
         return writer.bytes
     }
 
-    private func sign(_ fields: inout KeyCursor, in message: RawSpan) throws -> [UInt8] {
+    private func sign(
+        _ fields: inout KeyCursor,
+        in message: RawSpan,
+        _ isConfirmed: Bool
+    ) throws -> [UInt8] {
         let blob = message.copy(try fields.string(in: message))
         let content = try fields.string(in: message)
         let flags = try fields.number(4, in: message)
@@ -100,18 +129,14 @@ final class AgentSession {
         let key = try agent.keys().key(of: blob)
         do {
             try check(key, signing: content, in: message)
-            if key.isConfirmed, try !Askpass.confirms("Allow use of key \(key.comment)?\n\(key.publicKey.fingerprint)")
-            {
-                throw CofferError(.userCanceled, "the use was not confirmed")
-            }
-            // The connection may have idled while a person was asked.
+            if key.isConfirmed && !isConfirmed { throw Failure.isToBeConfirmed(AgentQuestion(key)) }
             let signed = try Secret(copying: message.extracting(content))
             let signature = try agent.keys().signature(of: signed, by: key, flags: flags)
             var writer = SSHWriter(.signResponse)
             writer.string(signature)
             return writer.bytes
         } catch let error as CofferError {
-            throw CofferError(error.code, "\(key.quoted) did not sign: \(error.message)", hint: error.hint)
+            throw CofferError.unused(key.quoted, error)
         }
     }
 
@@ -129,6 +154,8 @@ final class AgentSession {
     }
 
     private func add(_ fields: inout KeyCursor, in message: RawSpan, _ isConstrained: Bool) throws {
+        var type = fields
+        guard try !type.text(in: message).hasSuffix("-cert-v01@openssh.com") else { throw CofferError.certificate }
         let key = try OpenSSHKey.key(&fields, in: message)
         let constraints = isConstrained ? try AgentConstraints(&fields, in: message) : AgentConstraints()
         try fields.finish()
@@ -161,6 +188,17 @@ final class AgentSession {
 }
 
 extension CofferError {
+    /// Why a key did not sign.
+    fileprivate static func unused(_ key: String, _ error: CofferError) -> CofferError {
+        CofferError(error.code, "\(key) did not sign: \(error.message)", hint: error.hint)
+    }
+
+    fileprivate static let certificate = CofferError(
+        .unimplemented,
+        "certificates are not kept: the key signs for them as well",
+        hint: "'CertificateFile' in ssh_config(5) names one"
+    )
+
     fileprivate static let agentIsLocked = CofferError(
         .notAvailable,
         "the agent is locked",

@@ -90,6 +90,59 @@ import Testing
         #expect(try agent.run("ssh-keygen -q -Y sign -n file -f other.pub key.pub").status != 0)
     }
 
+    /// Writes a program that says that it was started, and waits until it is told to agree.
+    private static let patient = """
+        printf '#!/bin/sh\necho $$ >>%s/asked; while [ ! -e %s/go ]; do sleep 0.05; done\n' $PWD $PWD >askpass; chmod 700 askpass
+        asked() { for i in {1..400}; do [ -s asked ] && break; sleep 0.05; done; }
+
+        """
+
+    @Test func `while a person is asked, all else is answered, and one question comes after the other`() throws {
+        try agent.succeed(
+            "\(AgentKeyKind.ed25519.making); coffer ssh-agent import key --confirm && rm key\n\(Self.patient)"
+        )
+        agent.stop()
+        try agent.start(["SSH_ASKPASS": agent.daemon.directory.appending("askpass")])
+        let answered = try agent.succeed(
+            """
+            \(Self.patient)
+            for i in 1 2; do echo $i >file$i; (ssh-keygen -q -Y sign -n file -f key.pub file$i 2>/dev/null && echo signed) & done
+            asked; timeout 20 ssh-add -L | cut -d' ' -f3
+            timeout 20 ssh-keygen -q -Y sign -n file -f kept.pub kept.pub 2>/dev/null && echo kept
+            wc -l <asked; touch go; wait; wc -l <asked
+            """
+        )
+        #expect(answered == "kept\nit\nkept\n1\nsigned\nsigned\n2\n", "\(answered)\(agent.errors)")
+    }
+
+    @Test func `a client that does not wait for the person, or a lock meanwhile, gets no signature`() throws {
+        try agent.succeed(
+            "\(AgentKeyKind.p256.making); coffer ssh-agent import key --confirm && rm key\n\(Self.patient)"
+        )
+        agent.stop()
+        try agent.start(["SSH_ASKPASS": agent.daemon.directory.appending("askpass")])
+        let gone = try agent.run(
+            """
+            \(Self.patient)
+            timeout 2 \(sign); echo $?; for i in {1..200}; do kill -0 $(cat asked) 2>/dev/null || break; sleep 0.05; done
+            kill -0 $(cat asked) 2>/dev/null || echo ended
+            """
+        )
+        #expect(gone.text == "124\nended\n", "\(gone)\(agent.errors)")
+        let locked = try agent.run(
+            """
+            \(Self.patient)
+            rm asked; (\(sign); echo "signed $?") & asked
+            printf '#!/bin/sh\necho phrase\n' >ask; chmod 700 ask
+            SSH_ASKPASS=$PWD/ask SSH_ASKPASS_REQUIRE=force ssh-add -q -x >&2; touch go; wait
+            """
+        )
+        #expect(
+            locked.text == "signed 255\n" && agent.errors.contains("the agent is locked"),
+            "\(locked)\(agent.errors)"
+        )
+    }
+
     @Test func `a locked agent lists nothing and does nothing, until its passphrase is given`() throws {
         // ssh-add asks on a terminal only.
         func lock(_ option: String, _ phrase: String) throws -> CommandResult {
