@@ -16,13 +16,16 @@ package enum ServiceManager: String {
 
     /// Runs a verb of `systemctl`.
     ///
+    /// - Parameters:
+    ///   - verb: The verb.
+    ///   - words: What follows it, such as a unit.
     /// - Returns: Whether it has succeeded.
-    package func control(_ verb: String, _ unit: String) -> Bool {
+    package func control(_ verb: String, _ words: String...) -> Bool {
         do {
             let nothing = try OwnedDescriptor("open") { unsafe open("/dev/null", O_RDWR | O_CLOEXEC) }
             let process = try ChildProcess(
                 "systemctl",
-                ["--\(rawValue)", "--quiet", verb, unit],
+                ["--\(rawValue)", "--quiet", verb] + words,
                 input: nothing.number,
                 output: nothing.number,
                 errors: nothing.number

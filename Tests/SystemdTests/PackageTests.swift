@@ -280,6 +280,43 @@ extension SystemdTests {
             try purge()
         }
 
+        @Test func `one command has a user's sessions use the SSH agent, and one undoes that`() throws {
+            try install("0.1.0-2")
+            try machine.copy("/usr/bin/ssh-add", to: "/usr/local/bin/ssh-add")
+            let own = try Service(installedFor: Machine.person)
+            try own.control("enable", "--now", "cofferd.socket")
+            try own.makeVault()
+            func person(_ script: String) throws -> String {
+                try machine.succeed(["bash", "-ec", script], as: Machine.person)
+            }
+            let key = try person("coffer keychain add --generate ed25519 --label mine | head -1")
+            _ = try person(
+                "coffer keychain update --reference \(key.prefix { $0 != "\n" }) --set-attribute format=openssh"
+            )
+            let here = try person(#"eval "$(coffer ssh-agent setup 2>/dev/null)"; echo $SSH_AUTH_SOCK; ssh-add -L"#)
+            let path = "/run/user/1000/coffer/ssh-agent.sock\n"
+            // The agent is a service, and has the person's keys by the package's entitlement.
+            #expect(here.hasPrefix(path + "ssh-ed25519 ") && here.hasSuffix(" mine\n"), "\(here)")
+            #expect(try person("systemctl --user is-enabled coffer-ssh-agent.socket") == "enabled\n")
+            let started = "systemd-run --user --pipe --wait --collect --quiet sh -c 'echo $SSH_AUTH_SOCK'"
+            #expect(try person(started) == path)
+            // As at a login: the manager reads the file then.
+            #expect(
+                try person(
+                    "systemctl --user unset-environment SSH_AUTH_SOCK; systemctl --user daemon-reload; \(started)"
+                ) == path
+            )
+            #expect(try person("coffer ssh-agent setup --remove 2>/dev/null") == "unset SSH_AUTH_SOCK;\n")
+            #expect(try person("systemctl --user daemon-reload; \(started)") == "\n")
+            #expect(
+                try machine.run(["systemctl", "--user", "is-active", "coffer-ssh-agent.socket"], as: Machine.person)
+                    .status != 0
+            )
+            #expect(try person("ls ~/.config/environment.d") == "")
+            try own.control("stop", "cofferd.socket", "cofferd.service")
+            try purge()
+        }
+
         private func purge() throws {
             try shell("echo 'cofferd cofferd/remove-secrets boolean true' | debconf-set-selections")
             try shell("dpkg --purge \(Self.names)")

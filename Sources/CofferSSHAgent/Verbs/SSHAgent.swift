@@ -10,7 +10,7 @@ struct SSHAgent: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "ssh-agent",
         abstract: "Serve the keys of the vault to SSH, or import one.",
-        subcommands: [ServeSSHAgent.self, ImportSSHKey.self],
+        subcommands: [ServeSSHAgent.self, SetupSSHAgent.self, ImportSSHKey.self],
         defaultSubcommand: ServeSSHAgent.self
     )
 }

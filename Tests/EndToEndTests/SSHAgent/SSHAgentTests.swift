@@ -58,6 +58,35 @@ import Testing
         #expect(login.text == "in by ssh-ed25519\nin by rsa-sha2-512\n", "\(login.errors)\(log)\(agent.errors)")
     }
 
+    @Test func `a key logs in with a certificate, which ssh reads from its file`() throws {
+        try agent.succeed(
+            """
+            \(AgentKeyKind.p256.making); ssh-keygen -q -t ed25519 -N '' -f ca; ssh-keygen -q -s ca -I me -n $(id -un) key.pub
+            ssh-add -q key || true; mv key gone
+            """
+        )
+        #expect(agent.errors.contains("certificates are not kept"), "\(agent.errors)")
+        let login = try agent.run(
+            """
+            set -e; ssh-keygen -q -t ed25519 -N '' -f host_ed25519
+            [ "$(id -u)" != 0 ] || mkdir -p /run/sshd
+            printf '%s\\n' "HostKey $PWD/host_ed25519" "TrustedUserCAKeys $PWD/ca.pub" 'AuthorizedKeysFile none' 'PidFile none' \
+                'UsePAM no' 'StrictModes no' 'PasswordAuthentication no' 'PermitRootLogin yes' 'ListenAddress 127.0.0.1' >config
+            for try in {1..20}; do
+                port=$((20000 + RANDOM % 40000)); /usr/sbin/sshd -D -e -f config -p $port 2>sshd.log & server=$!
+                trap 'kill $server 2>/dev/null' EXIT
+                for i in {1..100}; do
+                    grep -q 'Server listening' sshd.log && break 2; kill -0 $server 2>/dev/null || break; sleep 0.05
+                done
+            done
+            echo "[127.0.0.1]:$port $(cut -d' ' -f1,2 host_ed25519.pub)" >known
+            login="ssh -F none -p $port -o UserKnownHostsFile=known -o BatchMode=yes"
+            $login -o CertificateFile=key-cert.pub 127.0.0.1 echo in </dev/null; $login 127.0.0.1 echo without </dev/null 2>/dev/null || echo out
+            """
+        )
+        #expect(login.text == "in\nout\n", "\(login)\(agent.errors)")
+    }
+
     @Test(arguments: [
         ("-t rsa -b 2048 -m PEM -N secret", "secret"), ("-t ecdsa -b 256 -m PKCS8 -N ''", ""),
         ("-t ecdsa -b 384 -m PKCS8 -N 'a b c'", "a b c"), ("-t ed25519 -N secret", "secret"),
@@ -110,6 +139,11 @@ import Testing
         try agent.succeed("coffer keychain update --reference \(made) --set-attribute format=openssh")
         #expect(try agent.succeed("ssh-add -L").hasSuffix(" made\n"))
         try agent.succeed("ssh-add -L >key.pub; ssh-keygen -q -Y sign -n file -f key.pub key.pub 2>/dev/null")
+    }
+
+    @Test func `without a service manager, setup says so and changes nothing`() throws {
+        let refused = try agent.run("XDG_RUNTIME_DIR=$PWD coffer ssh-agent setup; echo $?; ls -A .config 2>/dev/null")
+        #expect(refused.text == "69\n" && refused.errors.contains("no service manager of yours"), "\(refused)")
     }
 
     @Test func `the agent serves on the socket that the service manager passes`() throws {

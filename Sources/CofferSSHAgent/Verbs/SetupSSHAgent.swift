@@ -1,0 +1,85 @@
+internal import ArgumentParser
+internal import CofferClient
+internal import CofferSession
+internal import CofferSystem
+internal import CofferTerminal
+internal import Glibc
+
+struct SetupSSHAgent: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "setup",
+        abstract: "Have your sessions use the agent of your vault.",
+        discussion: """
+            Enables and starts the agent's socket in your service manager, and has SSH_AUTH_SOCK name it, in what is started \
+            from now on and in each later session. Prints the line that a shell needs: eval "$(coffer ssh-agent setup)" \
+            has the shell use it at once.
+            """
+    )
+
+    private static let unit = "coffer-ssh-agent.socket"
+    private static let file = "60-coffer-ssh-agent.conf"
+
+    @Flag(help: "Undo that: sessions use the agent that they used before.")
+    var remove = false
+
+    func run() throws {
+        guard ServiceManager.isUsersRunning, let folder = environment("XDG_RUNTIME_DIR") else {
+            throw CofferError(
+                .notAvailable,
+                "there is no service manager of yours, which would start the agent",
+                hint: "start 'coffer ssh-agent &', and evaluate the line that it prints"
+            )
+        }
+        let path = "\(folder)/coffer/ssh-agent.sock"
+        try remove ? undo() : setUp(path)
+    }
+
+    private func setUp(_ path: String) throws(CofferError) {
+        guard ServiceManager.user.control("enable", "--now", Self.unit) else {
+            throw CofferError(
+                .notAvailable,
+                "your service manager can't start \(Self.unit)",
+                hint: "'systemctl --user status \(Self.unit)' says why"
+            )
+        }
+        let folder = try Self.folder()
+        try Self.make([configurationHome ?? folder, folder])
+        let file = "\(folder)/\(Self.file)"
+        let output = try OutputFile(file)
+        try output.write("# Written by 'coffer ssh-agent setup'; with --remove, it takes this away.\n")
+        try output.write("SSH_AUTH_SOCK=${XDG_RUNTIME_DIR}/coffer/ssh-agent.sock\n")
+        try output.finish()
+        _ = ServiceManager.user.control("set-environment", "SSH_AUTH_SOCK=\(path)")
+        Output.standardError.line("programs find the agent by \(name: file) from the next login on")
+        Output.standardOutput.line("SSH_AUTH_SOCK=\(name: path); export SSH_AUTH_SOCK;")
+    }
+
+    private func undo() throws(CofferError) {
+        let file = "\(try Self.folder())/\(Self.file)"
+        guard unsafe unlink(file) == 0 || errno == ENOENT else {
+            throw SystemError("unlink").cofferError("can't remove \(quotedForDisplay(file))")
+        }
+        // Neither matters where there is nothing to undo.
+        _ = ServiceManager.user.control("disable", "--now", Self.unit)
+        _ = ServiceManager.user.control("unset-environment", "SSH_AUTH_SOCK")
+        Output.standardOutput.line("unset SSH_AUTH_SOCK;")
+    }
+
+    /// The directory with the file by which later sessions find the agent.
+    private static func folder() throws(CofferError) -> String {
+        guard let home = configurationHome else {
+            throw CofferError(
+                .param,
+                "neither XDG_CONFIG_HOME nor HOME is set",
+                hint: "set HOME to your home directory"
+            )
+        }
+        return "\(home)/environment.d"
+    }
+
+    private static func make(_ folders: [String]) throws(CofferError) {
+        for folder in folders where unsafe mkdir(folder, 0o700) != 0 && errno != EEXIST {
+            throw SystemError("mkdir").cofferError("can't make \(quotedForDisplay(folder))")
+        }
+    }
+}
