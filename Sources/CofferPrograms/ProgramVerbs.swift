@@ -7,5 +7,7 @@ package enum ProgramVerbs {
     package static var all: [any ParsableCommand.Type] { [Run.self, Inject.self] }
 
     /// The programs that are links to `coffer`.
-    package static var links: [any Executable.Type] { [DockerCredentialHelper.self, GitCredentialHelper.self] }
+    package static var links: [any Executable.Type] {
+        [CargoCredentialProvider.self, DockerCredentialHelper.self, GitCredentialHelper.self]
+    }
 }

@@ -14,7 +14,7 @@ struct CredentialScene {
         try daemon.connect().makeVault()
         let links = daemon.directory.appending("bin")
         try FileManager.default.createDirectory(atPath: links, withIntermediateDirectories: true)
-        for name in ["coffer", "git-credential-coffer", "docker-credential-coffer"] {
+        for name in ["coffer", "cargo-credential-coffer", "docker-credential-coffer", "git-credential-coffer"] {
             try FileManager.default.createSymbolicLink(
                 atPath: "\(links)/\(name)",
                 withDestinationPath: "\(Project.binaries)/coffer"
@@ -45,9 +45,12 @@ struct CredentialScene {
     private var environment: [String: String] {
         [
             "COFFER_SOCKET": daemon.socketPath, "HOME": daemon.directory.path, "GIT_CONFIG_NOSYSTEM": "1",
-            "PATH": "\(daemon.directory.appending("bin")):/usr/sbin:/usr/bin:/sbin:/bin",
+            "PATH": "\(links):/usr/sbin:/usr/bin:/sbin:/bin",
         ]
     }
+
+    /// The folder of the links to `coffer`.
+    var links: String { daemon.directory.appending("bin") }
 
     /// Leaves one verb to whoever runs the programs.
     func entitle(to verb: String) throws {

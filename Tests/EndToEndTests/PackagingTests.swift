@@ -22,7 +22,8 @@ import Testing
         #expect(made.status == 0, "\(made.errors)")
         var pages: [String: String] = [:]
         for page in [
-            "coffer.1", "docker-credential-coffer.1", "git-credential-coffer.1", "cofferd.8", "cofferd.conf.5",
+            "coffer.1", "cargo-credential-coffer.1", "docker-credential-coffer.1", "git-credential-coffer.1",
+            "cofferd.8", "cofferd.conf.5",
         ] {
             let shown = try run("man --warnings --local-file \"$1\"", directory.appending(page))
             #expect(shown.status == 0 && shown.errors.isEmpty, "\(page): \(shown.errors)")
@@ -37,7 +38,7 @@ import Testing
         for setting in settings + ["SmallBytes=", "Client=", "Class="] {
             #expect(pages["cofferd.conf.5"]?.contains("\n       \(setting)") == true, "\(setting)")
         }
-        for page in ["docker-credential-coffer.1", "git-credential-coffer.1"] {
+        for page in ["cargo-credential-coffer.1", "docker-credential-coffer.1", "git-credential-coffer.1"] {
             #expect(pages[page]?.contains("\n       --group GROUP") == true, "\(page)")
         }
         for verb in ["put NAME [FILE]", "slot remove SLOT", "keychain add", "file truncate"] {
@@ -54,6 +55,26 @@ import Testing
         let directory = try TemporaryDirectory()
         let path = try directory.write(script.output, to: "completions")
         let read = try run("\(shell) -n \"$1\"", path)
+        #expect(read.status == 0 && read.errors.isEmpty, "\(read.errors)")
+    }
+
+    @Test(
+        arguments: ["bash", "zsh", "fish"],
+        [
+            ("cargo-credential-coffer", "cargo-plugin"), ("docker-credential-coffer", "version"),
+            ("git-credential-coffer", "erase"),
+        ]
+    )
+    func `the links to coffer have completions of their own`(shell: String, link: (name: String, word: String)) throws {
+        let directory = try TemporaryDirectory()
+        let script = try runCommand(
+            "/bin/bash",
+            ["-c", "exec -a \(link.name) \(Project.binaries)/coffer --generate-completion-script \(shell)"],
+            environment: [:]
+        )
+        #expect(script.status == 0 && script.text.contains(link.word) && script.text.contains(link.name), "\(script)")
+        #expect(!script.text.contains("keychain"), "none of coffer's verbs")
+        let read = try run("\(shell) -n \"$1\"", try directory.write(script.output, to: "completions"))
         #expect(read.status == 0 && read.errors.isEmpty, "\(read.errors)")
     }
 
@@ -95,12 +116,15 @@ import Testing
             "coffer": [
                 "/usr/bin/coffer", "/usr/share/bash-completion/completions/coffer",
                 "/usr/share/zsh/vendor-completions/_coffer", "/usr/share/fish/vendor_completions.d/coffer.fish",
+                "/usr/bin/cargo-credential-coffer", "/usr/share/bash-completion/completions/cargo-credential-coffer",
+                "/usr/share/zsh/vendor-completions/_git-credential-coffer",
+                "/usr/share/fish/vendor_completions.d/docker-credential-coffer.fish",
                 "/usr/share/man/man1/coffer.1.gz", "/usr/share/doc/coffer/CLI.md",
             ],
             "cofferd": [
                 "/usr/bin/cofferd", "/usr/lib/systemd/system/cofferd.service", "/usr/lib/systemd/user/cofferd.socket",
                 "/usr/lib/sysusers.d/coffer.conf", "/usr/lib/tmpfiles.d/coffer.conf",
-                "/etc/coffer/entitlements.d/administrator.conf",
+                "/etc/coffer/entitlements.d/administrator.conf", "/etc/coffer/entitlements.d/ssh-agent.conf",
                 "/usr/share/man/man8/cofferd.8.gz", "/usr/share/man/man5/cofferd.conf.5.gz",
                 "/usr/share/apparmor/extra-profiles/usr.bin.cofferd",
             ],

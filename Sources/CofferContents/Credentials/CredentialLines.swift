@@ -8,15 +8,15 @@ internal import Glibc
 /// does not grow with what is sent.
 package struct CredentialLines: ~Copyable {
     /// A line.
-    struct InputLine {
+    package struct InputLine {
         /// The line without its end; of a line that is too long the beginning.
-        let content: Secret
+        package let content: Secret
         /// Whether the rest of it was skipped.
-        let isCut: Bool
+        package let isCut: Bool
     }
 
     /// The longest line; a secret of the keychain is not longer.
-    static let maximumBytes = Limits.secretBytes
+    package static let maximumBytes = Limits.secretBytes
 
     /// Reads into a buffer from a place on, and returns the number of bytes; 0 at the end of the input.
     package typealias Source = (_ buffer: inout SecretBytes, _ place: Int) throws(CofferError) -> Int
@@ -35,7 +35,7 @@ package struct CredentialLines: ~Copyable {
     /// Reads a line.
     ///
     /// - Returns: `nil` at the end.
-    mutating func next() throws(CofferError) -> InputLine? {
+    package mutating func next() throws(CofferError) -> InputLine? {
         if let end = try findEnd() { return InputLine(content: try take(end, andItsEnd: true), isCut: false) }
         // The last line need not have an end.
         if isAtEnd { return filled == 0 ? nil : InputLine(content: try take(filled), isCut: false) }

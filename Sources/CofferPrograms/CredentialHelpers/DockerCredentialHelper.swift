@@ -23,7 +23,10 @@ struct DockerCredentialHelper: Executable {
 
     @OptionGroup var options: CredentialHelperOptions
 
-    @Argument(help: "The action: store, get, erase, list or version.")
+    @Argument(
+        help: "The action: store, get, erase, list or version.",
+        completion: .list(["store", "get", "erase", "list", "version"])
+    )
     var action: String
 
     private static let versionLine = "\(name) (coffer) \(Version.program)"

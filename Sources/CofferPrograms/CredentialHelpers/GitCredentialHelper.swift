@@ -20,7 +20,10 @@ struct GitCredentialHelper: Executable {
 
     @OptionGroup var options: CredentialHelperOptions
 
-    @Argument(help: "The operation: get, store or erase. Any other is ignored.")
+    @Argument(
+        help: "The operation: get, store or erase. Any other is ignored.",
+        completion: .list(["get", "store", "erase"])
+    )
     var operation: String
 
     func run() throws {
@@ -42,7 +45,7 @@ struct GitCredentialHelper: Executable {
     // MARK: get
 
     private func give() throws(CofferError) {
-        let request = try GitRequest(reading: STDIN_FILENO)
+        let request = try GitRequest(CredentialLines(from: STDIN_FILENO))
         guard request.attributes != nil else { return }
         do throws(CofferError) {
             guard let found = try credential(for: request, try keychain()) else { return }
@@ -74,7 +77,7 @@ struct GitCredentialHelper: Executable {
     // MARK: store
 
     private func store() throws(CofferError) {
-        let request = try GitRequest(reading: STDIN_FILENO)
+        let request = try GitRequest(CredentialLines(from: STDIN_FILENO))
         guard let address = request.address, let username = request.username, let password = request.password,
             let content = try request.content()
         else { return }
@@ -105,7 +108,7 @@ struct GitCredentialHelper: Executable {
     // MARK: erase
 
     private func erase() throws(CofferError) {
-        let request = try GitRequest(reading: STDIN_FILENO)
+        let request = try GitRequest(CredentialLines(from: STDIN_FILENO))
         guard let attributes = request.attributes else { return }
         let keychain = try keychain()
         var count = 0

@@ -4,12 +4,10 @@ internal import CofferMemory
 internal import CofferSystem
 internal import Glibc
 
-extension GitRequest {
-    /// Reads a request from a descriptor.
-    ///
-    /// - Throws: `param` if it is none; `dataTooLarge` if a value that is used is too long.
-    init(reading descriptor: Int32) throws(CofferError) {
-        let lines = try CredentialLines { (buffer, place) throws(CofferError) in
+extension CredentialLines {
+    /// The lines of a descriptor.
+    init(from descriptor: Int32) throws(CofferError) {
+        try self.init { (buffer, place) throws(CofferError) in
             while true {
                 let count = unsafe buffer.withUnsafeMutableBytes { memory in
                     unsafe read(descriptor, memory.baseAddress.map { unsafe $0 + place }, memory.count - place)
@@ -18,6 +16,5 @@ extension GitRequest {
                 if errno != EINTR { throw SystemError("read").cofferError("can't read standard input") }
             }
         }
-        try self.init(lines)
     }
 }
