@@ -122,6 +122,18 @@ import Testing
         #expect(all.text == expected && all.errors.isEmpty, "\(all)")
     }
 
+    @Test func `a credential of another kind, which git 2.46 has, is neither stored nor erases a password`() throws {
+        let all = try run(
+            """
+            at='protocol=https\\nhost=example.com\\n'; tell store "${at}username=nina\\npassword=one\\n"
+            other='capability[]=authtype\\ncapability[]=state\\nauthtype=Bearer\\ncredential=token\\nephemeral=1\\nstate[]=x:y\\n'
+            for operation in store erase capability; do tell $operation "$at$other"; echo $?; done
+            tell get "${at}capability[]=authtype\\nwwwauth[]=Bearer realm=x\\nwwwauth[]=Basic realm=x\\n"; coffer list
+            """
+        )
+        #expect(all.text == "0\n0\n0\nusername=nina\npassword=one\nlogin:nina@example.com\n", "\(all)")
+    }
+
     @Test func `logins and internet passwords that a person has stored are found, and kept`() throws {
         let all = try run(
             """

@@ -12,6 +12,8 @@ package struct GitRequest {
     package private(set) var username: String?
     package private(set) var password: Secret?
     private(set) var refreshToken: Secret?
+    /// Whether it is about a credential of another kind than a password, such as a bearer token: git 2.46 has such.
+    package private(set) var isOfOtherKind = false
     /// When the password expires, in seconds since 1970.
     private(set) var expiry: Int64?
 
@@ -24,6 +26,7 @@ package struct GitRequest {
         case password
         case expiry = "password_expiry_utc"
         case refreshToken = "oauth_refresh_token"
+        case kind = "authtype"
     }
 
     /// Reads a request.
@@ -61,6 +64,7 @@ package struct GitRequest {
         case .username: username = try Self.text(value, of: key)
         case .password: password = value
         case .refreshToken: refreshToken = value.count > 0 ? value : nil
+        case .kind: isOfOtherKind = true
         // As git has it: what is no number of seconds is no expiry.
         case .expiry: expiry = Int64(try Self.text(value, of: key)).flatMap { $0 > 0 ? $0 : nil }
         }

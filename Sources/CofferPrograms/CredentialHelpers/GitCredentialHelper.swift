@@ -109,7 +109,8 @@ struct GitCredentialHelper: Executable {
 
     private func erase() throws(CofferError) {
         let request = try GitRequest(CredentialLines(from: STDIN_FILENO))
-        guard let attributes = request.attributes else { return }
+        // That a token was refused, which another helper gave, says nothing of a password.
+        guard let attributes = request.attributes, !request.isOfOtherKind || request.password != nil else { return }
         let keychain = try keychain()
         var count = 0
         for item in try keychain.items(keychain.query(.internetPassword, attributes)) {
