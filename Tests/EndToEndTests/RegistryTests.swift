@@ -81,6 +81,35 @@ import Testing
         #expect(lines.suffix(2) == ["{}", "without 1"] && lines.contains("0"), "\(all)")
     }
 
+    @Test(.enabled(if: InstalledProgram.docker.isInstalled, "docker is not installed"))
+    func `docker itself logs in, asks the registry and logs out, and its configuration has no secret`() throws {
+        let all = try scene.run(
+            """
+            mkdir .docker; echo '{"credsStore": "coffer"}' >.docker/config.json
+            docker login --username nina --password-stdin $host <needle 2>/dev/null; docker-credential-coffer list | sed "s/$host/host/"
+            printf '{"credHelpers":{"%s":"coffer"}}' $host >auth.json
+            skopeo copy --quiet --dest-tls-verify=false dir:image docker://$host/a:1
+            docker manifest inspect --insecure $host/a:1 | grep -q sha256 && echo inspected; grep -rlF "$(cat needle)" .docker || echo nowhere
+            docker logout $host >/dev/null; docker-credential-coffer list
+            docker manifest inspect --insecure $host/a:1 2>&1 | grep -oE 'unauthorized|no basic auth' | head -1
+            """,
+            InstalledProgram.docker.environment(after: scene.links)
+        )
+        #expect(all.text.hasPrefix("Login Succeeded\n{\"host\":\"nina\"}\ninspected\nnowhere\n{}\n"), "\(all)")
+        #expect(all.text.count { $0 == "\n" } == 6, "\(all)")
+    }
+
+    @Test func `skopeo does not read credsStore, which is docker's`() throws {
+        let all = try scene.run(
+            """
+            echo '{"credsStore": "coffer"}' >auth.json; mkdir .docker; cp auth.json .docker/config.json
+            printf '{"ServerURL":"%s","Username":"nina","Secret":"%s"}' $host "$(cat needle)" | docker-credential-coffer store
+            skopeo copy --quiet --dest-tls-verify=false dir:image docker://$host/a:1 2>&1 | grep -o 'unauthorized\\|authentication required' | head -1
+            """
+        )
+        #expect(all.text.count { $0 == "\n" } == 1, "\(all)")
+    }
+
     @Test func `a wrong password is not stored, and a locked vault gives none`() throws {
         let all = try scene.run(
             """

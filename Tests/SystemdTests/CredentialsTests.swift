@@ -119,6 +119,18 @@ extension SystemdTests {
             #expect(records.contains("item.get 'web/dk': credential 'web--dk'"), "\(records)")
         }
 
+        @Test func `a program that knows only the environment gets a secret of its unit by run`() throws {
+            let provider = try Provider("coffer-running")
+            try provider.put("service/token", "of the unit", in: "app.service")
+            let command = [
+                "\(Machine.programs)/coffer", "run", "--env", "TOKEN=service/token", "--", "/bin/sh", "-c",
+                "printf %s \"$TOKEN\"; ps -o comm= $PPID",
+            ]
+            let ran = try provider.run(command, in: "app.service")
+            #expect(ran.text == "of the unitsystemd\n", "\(ran.errors)")
+            #expect(try provider.run(command, in: "other.service").status == 66)
+        }
+
         @Test func `a unit that is started before the first unlock gets its credential with that`() throws {
             let provider = try Provider("coffer-waiting", options: ["--credential-wait", "600"])
             try provider.put("token", "worth waiting", in: "web.service", "--accessible", "AfterFirstUnlock")

@@ -90,7 +90,9 @@ import Testing
     @Test(arguments: [
         ("-t rsa -b 2048 -m PEM -N secret", "secret"), ("-t ecdsa -b 256 -m PKCS8 -N ''", ""),
         ("-t ecdsa -b 384 -m PKCS8 -N 'a b c'", "a b c"), ("-t ed25519 -N secret", "secret"),
-        ("-t rsa -b 3072 -N secret -a 2 -Z aes128-cbc", "secret"), ("-t ecdsa -b 384 -m PEM -N ''", ""),
+        ("-t rsa -b 3072 -N secret -a 2 -Z aes128-cbc", "secret"), ("-t rsa -b 4096 -m PKCS8 -N secret", "secret"),
+        ("-t ecdsa -b 256 -m PEM -N secret", "secret"), ("-t ed25519 -N secret -a 2 -Z aes192-ctr", "secret"),
+        ("-t ecdsa -b 384 -m PEM -N ''", ""),
     ])
     func `every format of ssh-keygen is imported, also encrypted`(options: String, passphrase: String) throws {
         try agent.succeed("ssh-keygen -q \(options) -C it -f key; printf '%s\\n' '\(passphrase)' >phrase")

@@ -24,16 +24,10 @@ import Testing
         )
     }
 
-    /// The first block below a heading.
-    private func recipe(_ heading: String) throws -> String {
-        let page = try String(contentsOfFile: "\(Project.root)/proto-docs/PROGRAMS.md", encoding: .utf8)
-        let section = try #require(page.components(separatedBy: "\n## \(heading)\n").dropFirst().first)
-        return try #require(section.components(separatedBy: "\n```\n").dropFirst().first)
-    }
-
     @Test func `restic makes a repository and a backup`() throws {
         let made = try run(
-            "echo hunter2 | coffer put backup/restic; mkdir documents; echo hi >documents/a\n" + recipe("restic")
+            "echo hunter2 | coffer put backup/restic; mkdir documents; echo hi >documents/a\n"
+                + Recipe.block(of: "restic")
         )
         #expect(made.status == 0 && made.text.contains("created restic repository"), "\(made)")
         let open = "RESTIC_REPOSITORY=~/restic restic snapshots --password-command"
@@ -44,17 +38,31 @@ import Testing
     @Test func `rclone reads its configuration from memory`() throws {
         let listed = try run(
             "mkdir kept; touch kept/file; printf '[store]\\ntype = alias\\nremote = %s/kept\\n' $PWD | coffer put backup/rclone.conf\n"
-                + recipe("rclone")
+                + Recipe.block(of: "rclone")
         )
         #expect(listed.text.hasSuffix("file\n"), "\(listed)")
     }
 
     @Test func `gpg encrypts with a passphrase from standard input`() throws {
-        let made = try run("printf hunter2 | coffer put gpg/passphrase; echo hello >letter\n" + recipe("gpg"))
+        let made = try run("printf hunter2 | coffer put gpg/passphrase; echo hello >letter\n" + Recipe.block(of: "gpg"))
         #expect(made.status == 0, "\(made)")
         let open = "gpg --batch --pinentry-mode loopback --decrypt --passphrase"
         #expect(try run("\(open) hunter2 letter.gpg; gpgconf --kill all").text.hasSuffix("hello\n"))
         #expect(try run("\(open) hunter3 letter.gpg || echo wrong; gpgconf --kill all").text.hasSuffix("wrong\n"))
+    }
+
+    @Test func `gpg-agent is given the passphrase of a key, and signs without asking`() throws {
+        let made = try run(
+            """
+            mkdir -m 700 .gnupg; echo allow-preset-passphrase >.gnupg/gpg-agent.conf; printf hunter2 >phrase; trap 'gpgconf --kill all' EXIT
+            gpg --quiet --batch --pinentry-mode loopback --passphrase-file phrase --quick-generate-key me@here ed25519 sign 2>/dev/null
+            coffer put gpg/passphrase phrase; rm phrase; gpgconf --kill all
+            sign() { echo letter | gpg --batch --pinentry-mode error --clearsign 2>/dev/null | grep -c 'BEGIN PGP SIGNATURE' || true; }
+            sign; keygrip=$(gpg --list-secret-keys --with-colons --with-keygrip 2>/dev/null | sed -n 's/^grp:*\\(.*\\):$/\\1/p' | head -1)
+            \(try Recipe.block(2, of: "gpg").replacing("KEYGRIP", with: "$keygrip")); sign
+            """
+        )
+        #expect(made.text.hasSuffix("0\n1\n"), "\(made)")
     }
 
     @Test func `psql reads its password from memory`() throws {
@@ -75,7 +83,10 @@ import Testing
             open("password", "wb").write(connection.recv(size - 4, socket.MSG_WAITALL))
             """
         try daemon.directory.write(Array(server.utf8), to: "server.py")
-        let recipe = try recipe("psql").replacing("--host db.example.org", with: "--host 127.0.0.1 --port $port")
+        let recipe = try Recipe.block(of: "psql").replacing(
+            "--host db.example.org",
+            with: "--host 127.0.0.1 --port $port"
+        )
         let tried = try run(
             """
             timeout 60 python3 server.py & for i in {1..200}; do [ -s port ] && break; sleep 0.05; done; port=$(cat port)
