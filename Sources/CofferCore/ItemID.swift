@@ -56,7 +56,7 @@ public struct ItemID: Hashable, Sendable {
 ///
 /// - Parameter bytes: Any bytes that are not secret.
 /// - Returns: Two digits a byte.
-public func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
+@inlinable public func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
     func digit(_ half: UInt8) -> UInt8 { half + (half < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10) }
     var digits: [UInt8] = []
     digits.reserveCapacity(2 * bytes.underestimatedCount)

@@ -45,9 +45,12 @@ final class Journal: Sendable {
     private func serve() {
         while let (records, lostCount) = takeQueued() {
             if lostCount > 0 {
-                send(["MESSAGE=\(lostCount) records of the audit did not get here: the vault has them", "PRIORITY=4"])
+                var entry = JournalEntry()
+                entry.add("MESSAGE", "\(lostCount) records of the audit did not get here: the vault has them")
+                entry.add("PRIORITY", "4")
+                entry.send()
             }
-            for record in records { send(record.fields) }
+            for record in records { record.entry.send() }
             usleep(UInt32(Limits.journalPauseMilliseconds) * 1000)
         }
     }
@@ -62,17 +65,34 @@ final class Journal: Sendable {
             return (backlog.records, backlog.lostCount)
         }
     }
+}
 
-    private func send(_ fields: [String]) {
-        let texts = (fields + ["SYSLOG_IDENTIFIER=cofferd"]).map { Array($0.utf8) }
-        let joined = texts.flatMap { $0 }
-        unsafe joined.withUnsafeBytes { buffer in
-            var offset = 0
-            let vectors = unsafe texts.map { text in
-                defer { offset += text.count }
+/// The fields of an entry, one after the other in one buffer.
+private struct JournalEntry {
+    private var bytes: [UInt8] = []
+    private var ends: [Int] = []
+
+    init() {
+        bytes.reserveCapacity(512)
+        ends.reserveCapacity(16)
+        add("SYSLOG_IDENTIFIER", "cofferd")
+    }
+
+    mutating func add(_ name: String, _ value: String) {
+        bytes.append(contentsOf: name.utf8)
+        bytes.append(UInt8(ascii: "="))
+        bytes.append(contentsOf: value.utf8)
+        ends.append(bytes.count)
+    }
+
+    func send() {
+        unsafe bytes.withUnsafeBytes { buffer in
+            var start = 0
+            let vectors = unsafe ends.map { end in
+                defer { start = end }
                 return unsafe iovec(
-                    iov_base: UnsafeMutableRawPointer(mutating: buffer.baseAddress?.advanced(by: offset)),
-                    iov_len: text.count
+                    iov_base: UnsafeMutableRawPointer(mutating: buffer.baseAddress?.advanced(by: start)),
+                    iov_len: end - start
                 )
             }
             // Errors are ignored: there may be no journal.
@@ -83,32 +103,37 @@ final class Journal: Sendable {
 
 extension AuditRecord {
     /// The fields of the journal, which proto-docs/AUDIT.md lists.
-    fileprivate var fields: [String] {
-        var fields = ["MESSAGE=\(escapedForDisplay(sentence))", "MESSAGE_ID=\(messageID)", "PRIORITY=\(priority)"]
-        func add(_ name: String, _ value: (some CustomStringConvertible)?) {
-            if let value { fields.append("COFFER_\(name)=\(value)") }
+    fileprivate var entry: JournalEntry {
+        var entry = JournalEntry()
+        func add(_ name: String, _ value: String?) {
+            if let value { entry.add(name, value) }
         }
-        add("ACTION", action)
+        add("MESSAGE", escapedForDisplay(sentence))
+        add("MESSAGE_ID", messageID)
+        add("PRIORITY", priority.description)
+        add("COFFER_ACTION", action)
         for item in items {
-            add("ITEM", item.name)
-            add("GROUP", item.group)
-            add("REFERENCE", item.reference?.hexadecimal)
+            add("COFFER_ITEM", item.name)
+            add("COFFER_GROUP", item.group)
+            add("COFFER_REFERENCE", item.reference?.hexadecimal)
         }
-        add("CLIENT", client?.summary)
-        add("UNIT", client?.unit)
-        add("USER_UNIT", client?.userUnit)
+        add("COFFER_CLIENT", client?.summary)
+        add("COFFER_UNIT", client?.unit)
+        add("COFFER_USER_UNIT", client?.userUnit)
         // A refusal also appears in the log of the unit itself, if the journal accepts the field.
-        if refusal != nil, let unit = client?.unit { fields.append("OBJECT_SYSTEMD_UNIT=\(unit)") }
-        if refusal != nil, let unit = client?.userUnit { fields.append("USER_UNIT=\(unit)") }
-        add("UID", client?.userID)
-        add("GID", client?.groupID)
-        add("EXE", client?.executablePath)
-        add("STATE", state.rawValue)
-        add("RESULT", refusal?.code.rawValue ?? "done")
-        add("REASON", reason)
-        add("COUNT", count > 1 ? count : nil)
-        add("RECORD", number > 0 ? number : nil)
-        return fields
+        if refusal != nil {
+            add("OBJECT_SYSTEMD_UNIT", client?.unit)
+            add("USER_UNIT", client?.userUnit)
+        }
+        add("COFFER_UID", client?.userID.description)
+        add("COFFER_GID", client?.groupID.description)
+        add("COFFER_EXE", client?.executablePath)
+        add("COFFER_STATE", state.rawValue)
+        add("COFFER_RESULT", refusal?.code.rawValue ?? "done")
+        add("COFFER_REASON", reason)
+        add("COFFER_COUNT", count > 1 ? count.description : nil)
+        add("COFFER_RECORD", number > 0 ? number.description : nil)
+        return entry
     }
 
     private var sentence: String {
