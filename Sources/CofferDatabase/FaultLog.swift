@@ -53,11 +53,11 @@ package final class FaultLog {
     ///
     /// - Parameter subject: What is to be created, in quotes.
     /// - Throws: `decode` while damage is known.
-    package func refuseNew(_ subject: String) throws(CofferError) {
+    package func refuseNew(_ subject: @autoclosure () -> String) throws(CofferError) {
         guard first != nil else { return }
         throw CofferError(
             .decode,
-            "can't store \(subject): it may be there already, as the vault has damage that was not repaired yet",
+            "can't store \(subject()): it may be there already, as the vault has damage that was not repaired yet",
             hint: Self.hint,
             operation: .write
         )

@@ -87,30 +87,43 @@ extension FileStore {
         try tree.place(at: name, in: group)?.defaultClass
     }
 
-    /// Whether a name lies in a directory that was created explicitly, or that has a default class, at any depth.
+    /// What the directories around a name say about a new item there, at any depth.
     ///
-    /// Before the first unlock, a directory whose metadata can't be opened counts as one.
+    /// Before the first unlock, a directory whose metadata can't be opened counts as one that was created explicitly.
     ///
     /// - Parameters:
     ///   - name: The path.
     ///   - group: The caller's group.
-    package func isInMadeDirectory(_ name: ItemName, in group: String) throws -> Bool {
-        var isFound = false
+    /// - Returns: Whether one of them was created explicitly or has a default class, and the innermost default class.
+    package func surroundings(
+        of name: ItemName,
+        in group: String
+    ) throws -> (isInMadeDirectory: Bool, defaultClass: ProtectionClass?) {
+        var (isFound, defaultClass) = (false, ProtectionClass?.none)
         try tree.forEachDirectory(around: name, in: group) { directory in
             if directory.stays || directory.defaultClass != nil { isFound = true }
+            defaultClass = directory.defaultClass ?? defaultClass
         }
-        return isFound
+        return (isFound, defaultClass)
     }
 
-    /// Whether a name is that of an explicitly created directory.
+    /// What keeps a keychain item from having a name, in every state of the vault.
     ///
-    /// Before the first unlock, a directory whose metadata can't be opened counts as one.
-    ///
+    /// Before the first unlock, a directory whose metadata can't be opened counts as one that was created explicitly.
+    package enum Occupant {
+        case file
+        /// A directory that was created explicitly.
+        case madeDirectory
+    }
+
     /// - Parameters:
     ///   - name: The path.
     ///   - group: The caller's group.
-    package func hasMadeDirectory(_ name: ItemName, in group: String) throws -> Bool {
-        try tree.place(at: name, in: group)?.stays ?? false
+    /// - Returns: `nil` if a keychain item may have the name.
+    package func occupant(of name: ItemName, in group: String) throws -> Occupant? {
+        guard let place = try tree.place(at: name, in: group) else { return nil }
+        if place.kind == .file { return .file }
+        return place.stays ? .madeDirectory : nil
     }
 
     /// Begins a walk through a directory.

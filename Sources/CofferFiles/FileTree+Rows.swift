@@ -22,10 +22,10 @@ extension FileTree {
         }
     }
 
-    func columns(of row: borrowing Row, _ subject: String) throws -> Columns {
+    func columns(of row: borrowing Row, _ subject: @autoclosure () -> String) throws -> Columns {
         let content = try row.optionalBlob(5).flatMap { ItemID($0) }
         let wrappedKey = try row.blob(6)
-        guard let kind = Kind(rawValue: try row.integer(3)) else { throw Self.impossibleRow(subject) }
+        guard let kind = Kind(rawValue: try row.integer(3)) else { throw Self.impossibleRow(subject()) }
         let columns = Columns(
             id: try row.integer(0),
             parent: try row.integer(1),
@@ -38,7 +38,7 @@ extension FileTree {
         let keyBytes = kind == .file ? Self.wrappedKeyBytes(of: protectionClass) : 0
         guard (kind == .file) == (content != nil), wrappedKey.count == keyBytes,
             protectionClass != nil || kind == .directory && columns.classKey == 0
-        else { throw Self.impossibleRow(subject) }
+        else { throw Self.impossibleRow(subject()) }
         return columns
     }
 
@@ -47,7 +47,11 @@ extension FileTree {
     }
 
     /// Opens the metadata of a row; `nil` if that is possible after the first unlock only.
-    func metadata(of row: borrowing Row, _ columns: Columns, _ subject: String) throws -> NodeMetadata? {
+    func metadata(
+        of row: borrowing Row,
+        _ columns: Columns,
+        _ subject: @autoclosure () -> String
+    ) throws -> NodeMetadata? {
         let context = Self.context(columns, try row.blob(2))
         do {
             return try row.withBlob(7) { sealed in
@@ -56,10 +60,10 @@ extension FileTree {
         } catch let error as KeyError {
             if error == .locked { return nil }
             throw error == .damaged
-                ? .damaged(subject, found: "its metadata is not authentic")
-                : error.cofferError(subject, in: keys.state, for: .read)
+                ? .damaged(subject(), found: "its metadata is not authentic")
+                : error.cofferError(subject(), in: keys.state, for: .read)
         } catch is ByteReader.Malformed {
-            throw CofferError.damaged(subject, found: "its metadata has an unknown form")
+            throw CofferError.damaged(subject(), found: "its metadata has an unknown form")
         }
     }
 

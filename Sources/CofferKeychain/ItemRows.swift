@@ -140,7 +140,7 @@ struct ItemRows: SealedTable {
 
     func isTaken(_ number: Int64, _ seen: Examination<ItemAttributes>) throws -> Bool {
         guard let attributes = seen.contents, let reference = seen.reference else { return false }
-        if try store.isTaken(attributes) { return true }
+        if try store.isTaken(store.primaryTag(attributes)) { return true }
         return try connection.row(
             "SELECT 1 FROM keychain_items WHERE uuid = ?",
             .blob(reference.bytes)

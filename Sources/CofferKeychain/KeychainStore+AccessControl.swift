@@ -137,7 +137,7 @@ extension KeychainStore {
         of id: ItemID,
         _ binding: PasswordBinding,
         _ password: StretchedPassword?,
-        _ subject: String
+        _ subject: @autoclosure () -> String
     ) throws -> SealedSecret {
         let context = Self.secretContext(id)
         if binding == .none {
@@ -146,7 +146,7 @@ extension KeychainStore {
                 secret: AEAD.seal(content, under: itemKey.key, context: context)
             )
         }
-        guard let password else { throw CofferError.wantsAuthentication(subject, .applicationPassword, for: .write) }
+        guard let password else { throw CofferError.wantsAuthentication(subject(), .applicationPassword, for: .write) }
         guard binding == .alternative else {
             let key = try Self.key(itemKey.key, bound: password)
             return SealedSecret(

@@ -9,8 +9,10 @@ internal import CofferMemory
 extension KeychainStore {
     // MARK: Rows
 
+    /// - Parameter tag: The tag of the primary key of its attributes.
     func insert(
         _ attributes: ItemAttributes,
+        _ tag: [UInt8],
         _ secret: borrowing SecretBytes,
         _ accessibility: Accessibility,
         _ created: Int64,
@@ -32,7 +34,6 @@ extension KeychainStore {
             secretTag: secretTag(sealed.wrappedKey, sealed.secret),
             moveCount: keys.moveCount
         )
-        let tag = primaryTag(attributes)
         let sealedMetadata = try seal(metadata, of: id, accessibility, tag)
         return try connection.transaction {
             try connection.execute(
@@ -230,8 +231,12 @@ extension KeychainStore {
     func row<Result: ~Copyable>(
         of attributes: ItemAttributes,
         read: (borrowing Row) throws -> Result
+    ) throws -> Result? { try row(tagged: primaryTag(attributes), read: read) }
+
+    private func row<Result: ~Copyable>(
+        tagged tag: [UInt8],
+        read: (borrowing Row) throws -> Result
     ) throws -> Result? {
-        let tag = primaryTag(attributes)
         let found = try connection.row(
             """
             SELECT id, uuid, class_key, primary_tag, metadata, wrapped_key, secret FROM keychain_items
@@ -253,11 +258,14 @@ extension KeychainStore {
         )
     }
 
-    func isTaken(_ attributes: ItemAttributes) throws -> Bool { try row(of: attributes) { _ in true } ?? false }
+    /// Whether an item has a primary key.
+    ///
+    /// - Parameter tag: The tag of the primary key.
+    func isTaken(_ tag: [UInt8]) throws -> Bool { try row(tagged: tag) { _ in true } ?? false }
 
     /// Checks that no item has a primary key, as far as that can be known.
     func checkFree(_ attributes: ItemAttributes) throws {
-        if try isTaken(attributes) { throw CofferError.isThere(attributes) }
+        if try isTaken(primaryTag(attributes)) { throw CofferError.isThere(attributes) }
         try connection.faults.refuseNew(attributes.quoted)
     }
 

@@ -46,7 +46,7 @@ extension KeychainStore {
         _ metadata: [UInt8],
         _ accessibility: Accessibility,
         _ context: [UInt8],
-        _ subject: String
+        _ subject: @autoclosure () -> String
     ) throws(CofferError) -> [UInt8] {
         let bytes = unsafe metadata.span.bytes
         if accessibility.isNamedInEveryState {
@@ -55,7 +55,7 @@ extension KeychainStore {
         do {
             return try keys.sealNames(bytes, of: .keychain, context: context)
         } catch {
-            throw error.cofferError(subject, in: keys.state, for: .write)
+            throw error.cofferError(subject(), in: keys.state, for: .write)
         }
     }
 
@@ -69,12 +69,12 @@ extension KeychainStore {
     func newItemKey(
         for accessibility: Accessibility,
         of id: ItemID,
-        _ subject: String
+        _ subject: @autoclosure () -> String
     ) throws(CofferError) -> WrappedItemKey {
         do {
             return try keys.newItemKey(for: accessibility, of: id)
         } catch {
-            throw error.cofferError(subject, in: keys.state, for: .write)
+            throw error.cofferError(subject(), in: keys.state, for: .write)
         }
     }
 

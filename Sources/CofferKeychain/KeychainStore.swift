@@ -41,7 +41,7 @@ package final class KeychainStore {
     ///
     /// - Parameter key: The key of the password.
     /// - Throws: ``DatabaseError``.
-    package func contains(_ key: GenericPasswordKey) throws -> Bool { try isTaken(ItemAttributes(key)) }
+    package func contains(_ key: GenericPasswordKey) throws -> Bool { try isTaken(primaryTag(ItemAttributes(key))) }
 
     /// The accessibility of a generic password, in every state of the vault; `nil` if there is none.
     ///
@@ -198,7 +198,16 @@ package final class KeychainStore {
             attributes.decision = decision
             return try connection.transaction {
                 let id = kept?.id ?? ItemID()
-                _ = try insert(attributes, secret, accessibility, created ?? now, now, context, as: id)
+                _ = try insert(
+                    attributes,
+                    primaryTag(attributes),
+                    secret,
+                    accessibility,
+                    created ?? now,
+                    now,
+                    context,
+                    as: id
+                )
                 if let kept { try restoreHistory(kept) }
                 return id
             }
@@ -226,8 +235,9 @@ package final class KeychainStore {
         with context: AuthenticationContext? = nil
     ) throws -> KeychainItem {
         try checkSynchronizable(attributes, accessibility)
-        if try isTaken(attributes) { throw CofferError.isThere(attributes) }
-        return try insert(attributes, secret, accessibility, now, now, context)
+        let tag = primaryTag(attributes)
+        if try isTaken(tag) { throw CofferError.isThere(attributes) }
+        return try insert(attributes, tag, secret, accessibility, now, now, context)
     }
 
     /// Changes the attributes, the accessibility or the secret of an item, or several of them.

@@ -12,7 +12,8 @@ package final class Call {
     /// The lease that permits the request, if one does.
     package var lease: Lease? { permit?.lease }
     /// The operation, for errors that don't name one.
-    package var subject = "can't carry out the request"
+    package var subject: String { describe() }
+    private var describe: () -> String = { "can't carry out the request" }
     /// Receives progress, if the client asked for it.
     private let progress: (any ProgressObserver)?
     /// Whether the peer still has the connection open.
@@ -40,6 +41,9 @@ package final class Call {
         self.progress = progress
         self.isConnected = isConnected
     }
+
+    /// Sets the operation, which is put into words only for an error.
+    func isFor(_ subject: @autoclosure @escaping () -> String) { describe = subject }
 
     /// The access group of the request: that of its permit, or the one that it names, or the caller's default.
     func group(_ named: String?) throws(CofferError) -> String {

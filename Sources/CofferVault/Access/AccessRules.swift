@@ -110,7 +110,7 @@ extension Vault {
         in group: String,
         _ call: Call
     ) throws -> Step {
-        call.subject = "can't add an access rule"
+        call.isFor("can't add an access rule")
         let held = verbs.intersection(verbsHeld(by: client, in: group))
         let catalog = try catalog
         let rule = AccessRule(number: 0, kind: kind, client: client, verbs: verbs, group: group, pattern: pattern)
@@ -139,7 +139,7 @@ extension Vault {
     }
 
     package func accessRemove(_ params: AccessRemoveParameters, _ call: Call) throws -> Step {
-        call.subject = "can't remove access rule \(params.number)"
+        call.isFor("can't remove access rule \(params.number)")
         let catalog = try catalog
         let isOwn = try catalog.rules.all.contains {
             $0.number == params.number && call.caller.rights.reach.contains($0.group)
@@ -158,7 +158,7 @@ extension Vault {
     // MARK: Listing
 
     package func accessList(_ params: AccessListParameters, _ call: Call) throws -> Step {
-        call.subject = "can't list the access rules"
+        call.isFor("can't list the access rules")
         let catalog = try catalog
         let after = params.after ?? 0
         let groups = call.caller.rights.reach

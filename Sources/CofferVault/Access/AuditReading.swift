@@ -6,7 +6,7 @@ package import CofferWire
 
 extension Vault {
     package func auditList(_ params: AuditListParameters, _ call: Call) throws -> Step {
-        call.subject = "can't read the audit"
+        call.isFor("can't read the audit")
         let limit = min(params.limit ?? .max, Limits.pageItems)
         let reader = (client: call.caller.recorded, time: wallClockMilliseconds())
         call.caller.subscription.lastAuditReading = reader.time
@@ -14,7 +14,7 @@ extension Vault {
     }
 
     package func auditVerify(_ params: AuditVerifyParameters, _ call: Call) throws -> Step {
-        call.subject = "can't check the audit"
+        call.isFor("can't check the audit")
         return .done(Reply(try writtenAudit().verify(after: params.after)))
     }
 

@@ -44,7 +44,7 @@ extension Vault {
 
     /// The identity that a process would have if it connected now.
     private func client(of number: Int32, _ call: Call) throws -> ClientIdentity {
-        call.subject = "can't look at process \(number)"
+        call.isFor("can't look at process \(number)")
         guard let process = try HeldProcess(numbered: number) else { throw CofferError.noProcess(number) }
         return try settings.identity(of: process, try process.identity(), gone: .noProcess(number))
     }

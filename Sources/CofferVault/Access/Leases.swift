@@ -114,7 +114,7 @@ extension Vault {
             granted: wallClockMilliseconds(),
             reason: params.reason ?? ""
         )
-        call.subject = "can't grant a lease"
+        call.isFor("can't grant a lease")
         let catalog = try catalog
         let number = try catalog.change { _ in
             let sealedCount = try liveSealedLeases(in: catalog).count
@@ -136,7 +136,7 @@ extension Vault {
     }
 
     package func leaseList(_ params: LeaseListParameters, _ call: Call) throws -> Step {
-        call.subject = "can't list the leases"
+        call.isFor("can't list the leases")
         let catalog = try catalog
         let after = params.after ?? 0
         let groups = call.caller.rights.reach
@@ -155,7 +155,7 @@ extension Vault {
 
     /// Revokes a lease of a group that the caller holds, or a damaged lease, whose group is unknown.
     package func leaseRevoke(_ params: LeaseRevokeParameters, _ call: Call) throws -> Step {
-        call.subject = "can't revoke lease \(params.number)"
+        call.isFor("can't revoke lease \(params.number)")
         let catalog = try catalog
         let isOwn = try liveLeases(in: catalog).contains {
             $0.number == params.number && call.caller.rights.reach.contains($0.terms.group)

@@ -11,7 +11,7 @@ extension Vault {
     // MARK: Checking
 
     package func vaultCheck(_ params: VaultCheckParameters, _ call: Call) throws -> Step {
-        call.subject = "can't check the vault"
+        call.isFor("can't check the vault")
         let place = try CheckPlace(params.cursor)
         if place.stage == .contents {
             return try ContentCheck(after: place.number, of: self, wantsProgress: params.wantsProgress, call).resume()
@@ -34,7 +34,7 @@ extension Vault {
     // MARK: Quarantine
 
     package func vaultQuarantine(_ params: VaultQuarantineParameters, _ call: Call) throws -> Step {
-        call.subject = "can't look into the quarantine"
+        call.isFor("can't look into the quarantine")
         return .done(Reply(try quarantine(params, call.caller)))
     }
 

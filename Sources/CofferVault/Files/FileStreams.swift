@@ -38,7 +38,7 @@ extension Vault {
         }
         let output = Held<OwnedDescriptor>(descriptor)
         let group = try call.group(params.group)
-        call.subject = "can't salvage \(params.name.quoted)"
+        call.isFor("can't salvage \(params.name.quoted)")
         let store = try catalog.files
         guard let item = try store.find(params.name, in: group) else {
             throw CofferError(.itemNotFound, "there is no file \(params.name.quoted)")

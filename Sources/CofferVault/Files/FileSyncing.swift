@@ -9,7 +9,7 @@ extension Vault {
     /// Makes the writes to a file durable.
     package func fileSync(_ params: FileSyncParameters, _ call: Call) throws -> Step {
         let handle = try call.caller.handles[params.handle]
-        call.subject = "can't sync \(handle.file.subject)"
+        call.isFor("can't sync \(handle.file.subject)")
         // Writes before a lock are sealed already, so this needs no key.
         guard let store = handle.store else { throw CofferError.vaultIsGone }
         return synchronize(handle.file, store, call) { .done }
@@ -19,7 +19,7 @@ extension Vault {
     package func fileClose(_ params: FileCloseParameters, _ call: Call) throws -> Step {
         let handles = call.caller.handles
         let handle = try handles[params.handle]
-        call.subject = "can't sync \(handle.file.subject)"
+        call.isFor("can't sync \(handle.file.subject)")
         let close: Step.Next = { [self] in
             handles.remove(params.handle)
             release(handle)

@@ -11,7 +11,7 @@ package import CofferWire
 extension Vault {
     package func fileStat(_ params: FileStatParameters, _ call: Call) throws -> Step {
         let group = try call.group(params.group)
-        call.subject = "can't look for \(params.name.quoted)"
+        call.isFor("can't look for \(params.name.quoted)")
         let files = try catalog.files
         return .done(Reply(try FileInfo(try files.requireEntry(params.name, in: group), files, in: try keys.state)))
     }
@@ -24,7 +24,7 @@ extension Vault {
 
     package func fileList(_ params: FileListParameters, _ call: Call) throws -> Step {
         let group = try call.group(params.group)
-        call.subject = params.name.map { "can't list \($0.quoted)" } ?? "can't list the files"
+        call.isFor(params.name.map { "can't list \($0.quoted)" } ?? "can't list the files")
         let files = try catalog.files
         let directory = try params.name.map { try files.requireEntry($0, in: group) }
         if let directory, !directory.isDirectory { throw CofferError.noDirectory(directory) }
@@ -39,7 +39,7 @@ extension Vault {
 
     package func fileMkdir(_ params: FileMkdirParameters, _ call: Call) throws -> Step {
         let group = try call.group(params.group)
-        call.subject = "can't make \(params.name.quoted)"
+        call.isFor("can't make \(params.name.quoted)")
         let catalog = try catalog
         let info = try catalog.change { changes in
             try checkNotSecret(params.name, in: group, catalog)
@@ -76,7 +76,7 @@ extension Vault {
 
     package func fileRename(_ params: FileRenameParameters, _ call: Call) throws -> Step {
         let group = try call.group(params.group)
-        call.subject = "can't move \(params.name.quoted)"
+        call.isFor("can't move \(params.name.quoted)")
         let catalog = try catalog
         let info = try catalog.change { changes in
             let entry = try catalog.files.requireOwnEntry(params.name, in: group)
@@ -101,13 +101,7 @@ extension Vault {
     ///
     /// A directory that was only made implicitly does not count: it disappears with its last entry.
     func checkNoDirectory(_ name: ItemName, in group: String, _ catalog: Catalog) throws {
-        guard try catalog.files.hasMadeDirectory(name, in: group) else { return }
-        throw CofferError(
-            .duplicateItem,
-            "there is a directory \(name.quoted) already",
-            hint: "choose another name, or remove the directory",
-            operation: .write
-        )
+        if try catalog.files.occupant(of: name, in: group) == .madeDirectory { throw CofferError.isDirectory(name) }
     }
 
     /// Refuses a name that a secret has: a name is in one store at a time.
@@ -143,7 +137,7 @@ extension Vault {
 
     package func fileRemove(_ params: FileRemoveParameters, _ call: Call) throws -> Step {
         let group = try call.group(params.group)
-        call.subject = "can't remove \(params.name.quoted)"
+        call.isFor("can't remove \(params.name.quoted)")
         let catalog = try catalog
         if params.isRecursive, let removal = try catalog.files.beginRemoval(of: params.name, in: group) {
             let work = DirectoryRemoval(params.name, in: group, removal)
@@ -158,7 +152,7 @@ extension Vault {
 
     package func fileProtect(_ params: FileProtectParameters, _ call: Call) throws -> Step {
         let group = try call.group(params.group)
-        call.subject = "can't protect \(params.name.quoted)"
+        call.isFor("can't protect \(params.name.quoted)")
         if params.isRecursive && params.isDefaultOnly {
             throw CofferError(
                 .param,
@@ -317,6 +311,15 @@ private final class DirectoryProtection: SlicedWork {
 extension CofferError {
     fileprivate static func noDirectory(_ entry: FileEntry) -> CofferError {
         CofferError(.param, "\(entry.quoted) is a file, and not a directory", hint: "'coffer file stat' shows it")
+    }
+
+    static func isDirectory(_ name: ItemName) -> CofferError {
+        CofferError(
+            .duplicateItem,
+            "there is a directory \(name.quoted) already",
+            hint: "choose another name, or remove the directory",
+            operation: .write
+        )
     }
 
     fileprivate static func isSecret(_ name: ItemName) -> CofferError {

@@ -22,7 +22,7 @@ extension Vault {
         try handles.reserve()
         call.atEnd { handles.endReservation() }
         try checkRoomForOpenFile(of: call.caller)
-        call.subject = "can't open \(params.name.quoted)"
+        call.isFor("can't open \(params.name.quoted)")
         let store = try catalog.files
         func attempt() throws -> Step {
             try openOrMake(params, access, store, call) { file, isNew in
@@ -237,7 +237,7 @@ extension Vault {
         let handle = try call.caller.handles.reader(params.handle)
         let file = handle.file
         let store = try checkUsable(handle, for: .read)
-        call.subject = "can't read \(file.subject)"
+        call.isFor("can't read \(file.subject)")
         return try read(params.offset..<(params.offset + params.length), of: file, store, call) { content in
             let result = FileByteCount(byteCount: Int64(content.count))
             return .done(Reply(result, payload: content, protection: .file(store.protectionClass(of: file))))
@@ -266,7 +266,7 @@ extension Vault {
     package func fileWrite(_ params: FileWriteParameters, _ call: Call) throws -> Step {
         let content = Held<SecretBytes>(try call.attachments.takePayload().orEmpty())
         let handle = try call.caller.handles.writer(params.handle)
-        call.subject = "can't write \(handle.file.subject)"
+        call.isFor("can't write \(handle.file.subject)")
         return change(handle, call) { [self] store in
             let file = handle.file
             let offset = handle.appends ? file.byteCount : params.offset ?? file.byteCount
@@ -328,7 +328,7 @@ extension Vault {
     /// Truncates an open file, or extends it with zeros.
     package func fileTruncate(_ params: FileTruncateParameters, _ call: Call) throws -> Step {
         let handle = try call.caller.handles.writer(params.handle)
-        call.subject = "can't truncate \(handle.file.subject)"
+        call.isFor("can't truncate \(handle.file.subject)")
         return cut(handle, to: params.byteCount, call) { .done }
     }
 

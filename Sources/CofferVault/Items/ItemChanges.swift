@@ -9,7 +9,7 @@ extension Vault {
     /// Renames an item: one row of the catalog, which needs the store key only.
     package func itemMove(_ params: ItemMoveParameters, _ call: Call) throws -> Step {
         let group = try call.group(params.group)
-        call.subject = "can't move \(params.name.quoted)"
+        call.isFor("can't move \(params.name.quoted)")
         let located = try requireItem(params.name, in: group)
         let info = try catalog.change { changes in
             if params.name == params.target { return located.info }
@@ -125,7 +125,7 @@ extension Vault {
     /// As for a put, a protection of the other store is converted.
     package func itemProtect(_ params: ItemProtectParameters, _ call: Call) throws -> Step {
         let group = try call.group(params.group)
-        call.subject = "can't protect \(params.name.quoted)"
+        call.isFor("can't protect \(params.name.quoted)")
         let wishes = RoutingWishes(protectionClass: params.protectionClass, accessibility: params.accessibility)
         guard let named = try wishes.named() else {
             throw CofferError(

@@ -57,7 +57,7 @@ extension Vault {
     }
 
     package func itemSimulate(_ params: ItemSimulateParameters, _ call: Call) throws -> Step {
-        call.subject = "can't simulate the items"
+        call.isFor("can't simulate the items")
         let caller = call.caller.identity
         let client = params.client.map { ClientIdentity($0, of: caller) } ?? caller
         let group = try call.group(params.group)

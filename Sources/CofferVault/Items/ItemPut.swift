@@ -62,7 +62,8 @@ extension Vault {
     package func itemPut(_ params: ItemPutParameters, _ call: Call) throws -> Step {
         let group = try call.group(params.wishes.group)
         let vaultID = try keys.vaultID
-        call.subject = "can't store \(params.name.quoted)"
+        let name = params.name
+        call.isFor("can't store \(name.quoted)")
         let payload = try call.attachments.takePayload().orEmpty()
         guard let descriptor = try call.attachments.takeDescriptor() else {
             return try store(Intake(prefix: payload, rest: nil), params, in: group, call)
@@ -152,20 +153,21 @@ extension Vault {
         for client: ClientIdentity,
         entitled: Protection?
     ) throws -> Verdict {
+        let surroundings = try name.map { try catalog.files.surroundings(of: $0, in: group) }
         let verdict = try Routing.route(
             RoutingFacts(
                 content,
                 size: size,
                 wishes,
                 formerKind: existing?.kind,
-                isInDirectory: try name.map { try catalog.files.isInMadeDirectory($0, in: group) } ?? false
+                isInDirectory: surroundings?.isInMadeDirectory ?? false
             ),
             wishes: RoutingWishes(
                 store: wishes.store,
                 protectionClass: wishes.protectionClass,
                 accessibility: wishes.accessibility,
                 existing: existing?.protection,
-                directory: try name.flatMap { try catalog.files.defaultClass(for: $0, in: group) },
+                directory: surroundings?.defaultClass,
                 entitled: entitled,
                 configured: routing.protection(of: name, from: client)
             ),

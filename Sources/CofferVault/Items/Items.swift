@@ -116,7 +116,8 @@ extension Vault {
     /// Reads an item, or a part of it.
     package func itemGet(_ params: ItemGetParameters, _ call: Call) throws -> Step {
         let group = try call.group(params.group)
-        call.subject = "can't read \(params.name.quoted)"
+        let name = params.name
+        call.isFor("can't read \(name.quoted)")
         let descriptor = try call.attachments.takeDescriptor()
         let catalog = try catalog
         let key = GenericPasswordKey(params.name, in: group)
@@ -227,7 +228,7 @@ extension Vault {
     }
 
     package func itemList(_ params: ItemListParameters, _ call: Call) throws -> Step {
-        call.subject = "can't list the items"
+        call.isFor("can't list the items")
         let keys = try keys
         if params.isOfAllGroups && params.group != nil {
             throw CofferError(.param, "parameters 'group' and 'allGroups' were both given", hint: "give one of them")
@@ -242,7 +243,7 @@ extension Vault {
     // MARK: Changing
 
     package func itemRemove(_ params: ItemRemoveParameters, _ call: Call) throws -> Step {
-        call.subject = "can't remove \(params.name.quoted)"
+        call.isFor("can't remove \(params.name.quoted)")
         let group = try call.group(params.group)
         let item: StoredItem
         do { item = try require(params.name, in: group).item } catch let error as CofferError

@@ -22,7 +22,8 @@ extension Vault {
         attributes.historyLimit = params.historyCount ?? Limits.defaultHistoryValues
         attributes.accessControl = params.accessControl
         let secret = try NewItem.secret(payload, params.generates, for: &attributes)
-        call.subject = "can't add \(attributes.quoted)"
+        let described = attributes
+        call.isFor("can't add \(described.quoted)")
         let catalog = try catalog
         let reply = try catalog.change { changes in
             try checkName(attributes, in: catalog)
@@ -65,21 +66,24 @@ extension Vault {
     /// Refuses the name of a file or a directory: a name is in one store at a time.
     private func checkName(_ attributes: ItemAttributes, in catalog: Catalog) throws {
         guard let name = attributes.name else { return }
-        try checkNoDirectory(name, in: attributes.group, catalog)
-        guard try catalog.files.protectionClass(of: name, in: attributes.group) != nil else { return }
-        throw CofferError(
-            .duplicateItem,
-            "there is a file \(name.quoted) already",
-            hint: "choose another name, or remove the file",
-            operation: .write
-        )
+        switch try catalog.files.occupant(of: name, in: attributes.group) {
+        case nil: return
+        case .madeDirectory: throw CofferError.isDirectory(name)
+        case .file:
+            throw CofferError(
+                .duplicateItem,
+                "there is a file \(name.quoted) already",
+                hint: "choose another name, or remove the file",
+                operation: .write
+            )
+        }
     }
 
     // MARK: Finding
 
     package func keychainFind(_ params: KeychainFindParameters, _ call: Call) throws -> Step {
         let caller = call.caller
-        call.subject = "can't look into the keychain"
+        call.isFor("can't look into the keychain")
         let groups = try groups(for: params.query, of: caller)
         return try perform(try KeychainSearch(params, groups: groups, try catalog.keychain, caller.context), call)
     }
@@ -105,7 +109,7 @@ extension Vault {
         for access: ItemOperation = .write,
         _ body: @escaping ([KeychainItem], Catalog) throws -> Reply
     ) throws -> Step {
-        call.subject = "can't \(operation)"
+        call.isFor("can't \(operation)")
         if query.itemClass == .identity { throw CofferError.identityIsNotStored }
         let query = ItemQuery(query, groups: try groups(for: query, of: call.caller))
         let selection = KeychainSelection(query, for: access) { items, catalog in

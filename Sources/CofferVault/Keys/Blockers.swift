@@ -4,7 +4,7 @@ package import CofferWire
 
 extension Vault {
     package func vaultBlockers(_ params: VaultBlockersParameters, _ call: Call) throws -> Step {
-        call.subject = "can't list what is in use"
+        call.isFor("can't list what is in use")
         let files = try catalog.files
         let after = params.after ?? -1
         let wanted = (observer?.uses ?? []).flatMap { UsePosition.all(of: $0) }.filter { $0.number > after }

@@ -139,7 +139,7 @@ extension Vault {
     package func passcodeRemove(_ params: PasscodeRemoveParameters, _ call: Call) throws -> Step {
         let kind = params.credential ?? .passcode
         let credential = try given(call.attachments.takePayload(), as: kind)
-        call.subject = "can't count the items that want a passcode"
+        call.isFor("can't count the items that want a passcode")
         let catalog = try catalog
         try checkAgreed(to: params.destroyedCount)
         // No such item may be added meanwhile: the client has not agreed to lose it.
@@ -148,7 +148,7 @@ extension Vault {
         return try authenticate(credential, as: kind, .removingPasscode()) { [self] granted in
             try keys.adopt(granted.takeKeys())
             observer?.keysDidChange(by: nil)
-            call.subject = "the passcode is removed, but not the rows of the items that went with it"
+            call.isFor("the passcode is removed, but not the rows of the items that went with it")
             try catalog.change { changes in
                 changes.noteUntold(try catalog.keychain.countWantingPasscode())
                 try catalog.keychain.removeWantingPasscode()
