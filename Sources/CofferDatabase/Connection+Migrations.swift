@@ -7,9 +7,10 @@ extension Connection {
     /// - Parameters:
     ///   - migrations: All migrations, the oldest first.
     ///   - applicationID: The number, other than 0, that marks a file as Coffer's. A new database gets it.
+    ///   - known: What all of them produce, if the caller knows it: running them takes a millisecond of each start.
     /// - Throws: `newer` if the database has migrations beyond these; `damaged` if it belongs to another program, or
     ///   has other migrations or another schema; the error of a migration. No migration has run then.
-    package func migrate(_ migrations: [Migration], applicationID: Int32) throws {
+    package func migrate(_ migrations: [Migration], applicationID: Int32, to known: KnownSchema? = nil) throws {
         let schema = try Schema(of: self)
         let applied = try appliedMigrations(applicationID: applicationID, schema)
         for (known, found) in zip(migrations, applied ?? []) where known.name != found {
@@ -19,7 +20,9 @@ extension Connection {
         guard count <= migrations.count else {
             throw DatabaseError(.newer, code: 0, "made by a newer version of Coffer")
         }
-        if applied != nil { try schema.expect(try Schema(madeBy: migrations.prefix(count))) }
+        if applied != nil, count < migrations.count || schema != known?.schema {
+            try schema.expect(try Schema(madeBy: migrations.prefix(count)))
+        }
         rightSchema = schema
         guard applied == nil || count < migrations.count else { return }
         try transaction {

@@ -2,9 +2,9 @@
 ///
 /// The text of a table or a trigger is code that runs when rows change: a schema that is not, word for word, what the
 /// migrations produce is damaged or foreign.
-struct Schema: Equatable {
+struct Schema: Equatable, Sendable {
     /// A row of `sqlite_schema`, without the number of its page.
-    struct Entry: Hashable {
+    struct Entry: Hashable, Sendable {
         let type: String
         let name: String
         let table: String
@@ -35,6 +35,8 @@ struct Schema: Equatable {
         }
         self.entries = entries
     }
+
+    init(_ entries: [Entry]) { self.entries = entries }
 
     /// The schema that migrations produce in an empty database.
     init(madeBy migrations: some Sequence<Migration>) throws {

@@ -133,7 +133,8 @@ package final class Catalog {
             (migrations + KeychainStore.migrations + FileStore.migrations + AuditLog.migrations + LeaseStore.migrations
                 + AccessRuleStore.migrations)
                 .sorted { $0.generation < $1.generation },
-            applicationID: applicationID
+            applicationID: applicationID,
+            to: .catalog
         )
         return connection
     }

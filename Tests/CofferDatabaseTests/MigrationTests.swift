@@ -15,8 +15,12 @@ import Testing
     )
     private let broken = Migration(name: "broken", sql: "CREATE TABLE two (a INTEGER); CREATE TABLE two (a INTEGER);")
 
-    private func open(_ migrations: [Migration], applicationID id: Int32 = applicationID) throws -> Connection {
-        let connection = try Connection(path: directory.path())
+    private func open(
+        _ migrations: [Migration],
+        applicationID id: Int32 = applicationID,
+        in name: String = "vault.sqlite"
+    ) throws -> Connection {
+        let connection = try Connection(path: directory.path(name))
         try connection.migrate(migrations, applicationID: id)
         return connection
     }
@@ -99,6 +103,26 @@ import Testing
     @Test func `may have a negative application number`() throws {
         _ = try open([first], applicationID: -5)
         #expect(try applied(open([first], applicationID: -5)) == ["first"])
+    }
+
+    @Test func `need not run again where its schema is known, and a foreign schema is refused all the same`() throws {
+        let connection = try open([first, second])
+        let known = try KnownSchema(of: connection)
+        try connection.migrate([first, second], applicationID: applicationID, to: known)
+        try connection.execute("CREATE TABLE stranger (a INTEGER)")
+        for schema in [known, try KnownSchema(of: open([first], in: "other"))] {
+            #expect(
+                failure { try connection.migrate([first, second], applicationID: applicationID, to: schema) }?.kind
+                    == .foreign
+            )
+        }
+    }
+
+    @Test func `is what counts where the known schema is another one`() throws {
+        let known = try KnownSchema(of: open([first], in: "other"))
+        let connection = try open([first, second])
+        try connection.migrate([first, second], applicationID: applicationID, to: known)
+        #expect(try applied(connection) == ["first", "second"])
     }
 
     @Test func `changes nothing in a file that is up to date`() throws {

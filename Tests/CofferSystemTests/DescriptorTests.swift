@@ -19,6 +19,18 @@ import Testing
         }
     }
 
+    @Test(arguments: [0, 1, 16_383, 16_384, 16_385, 50_000])
+    func `has a content that is read whole, or up to one byte more than it may have`(count: Int) throws {
+        let directory = try TemporaryDirectory()
+        let content = String(repeating: "0123456789", count: count / 10) + String(repeating: "x", count: count % 10)
+        try directory.write(content, to: "file")
+        for maximum in [0, 100, 16_383, 16_384, 49_999, 50_000, 1 << 20] {
+            let read = try OwnedDescriptor.content(ofFile: directory.path("file"), upTo: maximum)
+            #expect(read == Array(content.utf8.prefix(maximum + 1)))
+        }
+        #expect(try OwnedDescriptor.content(ofFile: directory.path("nothing"), upTo: 10) == nil)
+    }
+
     @Test func `is left open when it is given up`() async {
         await #expect(processExitsWith: .success) {
             let file = OwnedDescriptor(owning: open("/dev/null", O_RDONLY))

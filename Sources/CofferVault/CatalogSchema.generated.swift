@@ -1,0 +1,50 @@
+// swift-format-ignore-file
+// Written by CatalogSchemaTests, which compares it: COFFER_WRITE_SCHEMA=1 swift test --filter CatalogSchemaTests
+package import CofferDatabase
+
+extension KnownSchema {
+    /// The schema of a catalog after all migrations.
+    package static let catalog = KnownSchema([
+        ("table", "access_rules", "access_rules", "CREATE TABLE access_rules (number INTEGER PRIMARY KEY AUTOINCREMENT, sealed BLOB NOT NULL) STRICT"),
+        ("table", "audit_blocks", "audit_blocks", "CREATE TABLE audit_blocks (first INTEGER PRIMARY KEY, sealed BLOB NOT NULL, chain BLOB NOT NULL, tag BLOB) STRICT"),
+        ("index", "audit_blocks_untagged", "audit_blocks", "CREATE INDEX audit_blocks_untagged ON audit_blocks (first) WHERE tag IS NULL"),
+        ("table", "audit_head", "audit_head", "CREATE TABLE audit_head (\n    only INTEGER PRIMARY KEY CHECK (only = 1),\n    sealed BLOB NOT NULL\n) STRICT"),
+        ("table", "catalog_settings", "catalog_settings", "CREATE TABLE catalog_settings (name TEXT PRIMARY KEY, value BLOB NOT NULL) STRICT, WITHOUT ROWID"),
+        ("table", "file_chunks", "file_chunks", "CREATE TABLE file_chunks (\n    node INTEGER NOT NULL,\n    chunk INTEGER NOT NULL,\n    slot INTEGER NOT NULL,\n    bytes INTEGER NOT NULL,\n    tag BLOB NOT NULL,\n    PRIMARY KEY (node, chunk)\n) STRICT, WITHOUT ROWID"),
+        ("table", "file_count", "file_count", "CREATE TABLE file_count (files INTEGER NOT NULL) STRICT"),
+        ("table", "file_dead_contents", "file_dead_contents", "CREATE TABLE file_dead_contents (content BLOB PRIMARY KEY) STRICT, WITHOUT ROWID"),
+        ("index", "file_directories", "file_nodes", "CREATE INDEX file_directories ON file_nodes (parent) WHERE kind = 1"),
+        ("table", "file_nodes", "file_nodes", "CREATE TABLE file_nodes (\n    id INTEGER PRIMARY KEY,\n    parent INTEGER NOT NULL,\n    name_tag BLOB NOT NULL,\n    kind INTEGER NOT NULL,\n    class_key INTEGER NOT NULL,\n    content BLOB UNIQUE,\n    wrapped_key BLOB NOT NULL,\n    metadata BLOB NOT NULL,\n    UNIQUE (parent, name_tag)\n) STRICT"),
+        ("trigger", "file_nodes_added", "file_nodes", "CREATE TRIGGER file_nodes_added AFTER INSERT ON file_nodes WHEN NEW.kind = 2\n    BEGIN UPDATE file_count SET files = files + 1; END"),
+        ("trigger", "file_nodes_chunks", "file_nodes", "CREATE TRIGGER file_nodes_chunks AFTER DELETE ON file_nodes\n    WHEN OLD.kind = 2 AND NOT EXISTS (SELECT 1 FROM file_quarantine WHERE row = OLD.id)\n    BEGIN DELETE FROM file_chunks WHERE node = OLD.id; END"),
+        ("index", "file_nodes_none", "file_nodes", "CREATE INDEX file_nodes_none ON file_nodes (id) WHERE kind = 2 AND class_key = 5"),
+        ("trigger", "file_nodes_removed", "file_nodes", "CREATE TRIGGER file_nodes_removed AFTER DELETE ON file_nodes WHEN OLD.kind = 2\n    BEGIN UPDATE file_count SET files = files - 1; END"),
+        ("trigger", "file_nodes_replaced", "file_nodes", "CREATE TRIGGER file_nodes_replaced AFTER DELETE ON file_nodes\n    WHEN NOT EXISTS (SELECT 1 FROM file_quarantine WHERE row = OLD.id)\n    BEGIN DELETE FROM file_replaced WHERE node = OLD.id; END"),
+        ("table", "file_quarantine", "file_quarantine", "CREATE TABLE file_quarantine (\n    id INTEGER PRIMARY KEY,\n    damage TEXT NOT NULL,\n    moved INTEGER NOT NULL,\n    row INTEGER NOT NULL,\n    parent ANY,\n    name_tag ANY,\n    kind ANY,\n    class_key ANY,\n    content ANY,\n    wrapped_key ANY,\n    metadata ANY\n) STRICT"),
+        ("table", "file_replaced", "file_replaced", "CREATE TABLE file_replaced (node INTEGER PRIMARY KEY, context BLOB NOT NULL, metadata BLOB NOT NULL) STRICT"),
+        ("table", "file_unsealed", "file_unsealed", "CREATE TABLE file_unsealed (node INTEGER PRIMARY KEY) STRICT"),
+        ("table", "keychain_count", "keychain_count", "CREATE TABLE keychain_count (items INTEGER NOT NULL) STRICT"),
+        ("table", "keychain_history", "keychain_history", "CREATE TABLE keychain_history (\n    id INTEGER PRIMARY KEY,\n    uuid BLOB NOT NULL,\n    class_key INTEGER NOT NULL,\n    metadata BLOB NOT NULL,\n    wrapped_key BLOB NOT NULL,\n    secret BLOB NOT NULL\n) STRICT"),
+        ("index", "keychain_history_akpu", "keychain_history", "CREATE INDEX keychain_history_akpu ON keychain_history (id) WHERE class_key = 22"),
+        ("index", "keychain_history_items", "keychain_history", "CREATE INDEX keychain_history_items ON keychain_history (uuid, id)"),
+        ("table", "keychain_items", "keychain_items", "CREATE TABLE keychain_items (\n    id INTEGER PRIMARY KEY,\n    uuid BLOB NOT NULL UNIQUE,\n    class_key INTEGER NOT NULL,\n    primary_tag BLOB NOT NULL UNIQUE,\n    metadata BLOB NOT NULL,\n    wrapped_key BLOB NOT NULL,\n    secret BLOB NOT NULL\n) STRICT"),
+        ("trigger", "keychain_items_added", "keychain_items", "CREATE TRIGGER keychain_items_added AFTER INSERT ON keychain_items\n    BEGIN UPDATE keychain_count SET items = items + 1; END"),
+        ("index", "keychain_items_akpu", "keychain_items", "CREATE INDEX keychain_items_akpu ON keychain_items (id) WHERE class_key = 22"),
+        ("index", "keychain_items_always", "keychain_items", "CREATE INDEX keychain_items_always ON keychain_items (id) WHERE class_key IN (18, 21)"),
+        ("trigger", "keychain_items_removed", "keychain_items", "CREATE TRIGGER keychain_items_removed AFTER DELETE ON keychain_items\n    BEGIN UPDATE keychain_count SET items = items - 1; END"),
+        ("trigger", "keychain_items_replaced", "keychain_items", "CREATE TRIGGER keychain_items_replaced AFTER DELETE ON keychain_items\n    WHEN NOT EXISTS (SELECT 1 FROM keychain_quarantine WHERE row = OLD.id AND stage = 'keychainItems')\n    BEGIN DELETE FROM keychain_replaced WHERE item = OLD.id; END"),
+        ("table", "keychain_quarantine", "keychain_quarantine", "CREATE TABLE keychain_quarantine (\n    id INTEGER PRIMARY KEY,\n    stage TEXT NOT NULL,\n    damage TEXT NOT NULL,\n    moved INTEGER NOT NULL,\n    row INTEGER NOT NULL,\n    uuid ANY,\n    class_key ANY,\n    primary_tag ANY,\n    metadata ANY,\n    wrapped_key ANY,\n    secret ANY\n) STRICT"),
+        ("table", "keychain_replaced", "keychain_replaced", "CREATE TABLE keychain_replaced (\n    id INTEGER PRIMARY KEY,\n    item INTEGER NOT NULL,\n    metadata BLOB NOT NULL,\n    wrapped_key BLOB NOT NULL,\n    secret BLOB NOT NULL\n) STRICT"),
+        ("index", "keychain_replaced_items", "keychain_replaced", "CREATE INDEX keychain_replaced_items ON keychain_replaced (item, id)"),
+        ("table", "keychain_tags", "keychain_tags", "CREATE TABLE keychain_tags (tag BLOB NOT NULL, item INTEGER NOT NULL, PRIMARY KEY (tag, item))\n    STRICT, WITHOUT ROWID"),
+        ("table", "keychain_unsealed", "keychain_unsealed", "CREATE TABLE keychain_unsealed (item INTEGER PRIMARY KEY) STRICT"),
+        ("table", "keychain_untagged", "keychain_untagged", "CREATE TABLE keychain_untagged (item INTEGER PRIMARY KEY) STRICT"),
+        ("table", "leases", "leases", "CREATE TABLE leases (number INTEGER PRIMARY KEY AUTOINCREMENT, sealed BLOB NOT NULL) STRICT"),
+        ("table", "schema_migrations", "schema_migrations", "CREATE TABLE schema_migrations (position INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT"),
+        ("index", "sqlite_autoindex_file_nodes_1", "file_nodes", nil),
+        ("index", "sqlite_autoindex_file_nodes_2", "file_nodes", nil),
+        ("index", "sqlite_autoindex_keychain_items_1", "keychain_items", nil),
+        ("index", "sqlite_autoindex_keychain_items_2", "keychain_items", nil),
+        ("table", "sqlite_sequence", "sqlite_sequence", "CREATE TABLE sqlite_sequence(name,seq)"),
+    ])
+}
