@@ -72,7 +72,10 @@ package final class AuthenticationContext {
     }
 
     /// Drops all factors: the vault was locked, or the client requested it.
-    package func end() { update { _ in nil } }
+    package func end() {
+        if validities.isEmpty { return }
+        update { _ in nil }
+    }
 
     private func update(_ change: (Validity) -> Validity?) {
         validities = validities.compactMapValues(change)

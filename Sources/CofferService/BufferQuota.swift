@@ -11,10 +11,13 @@ final class BufferQuota {
     struct Held {
         var byteCount = 0
         var secretByteCount = 0
+        /// The number of connections that hold a part of a payload, or a content to send.
+        var contentCount = 0
 
         fileprivate mutating func change(from old: Held, to new: Held) {
             byteCount += new.byteCount - old.byteCount
             secretByteCount += new.secretByteCount - old.secretByteCount
+            contentCount += new.contentCount - old.contentCount
         }
     }
 

@@ -248,7 +248,8 @@ final class Connection {
     private func noteHeld() {
         let now = BufferQuota.Held(
             byteCount: decoder.heldJSONCount + outbox.byteCount - outbox.secretByteCount,
-            secretByteCount: decoder.heldPayloadCount + requestByteCount + outbox.secretByteCount + backlog.byteCount
+            secretByteCount: decoder.heldPayloadCount + requestByteCount + outbox.secretByteCount + backlog.byteCount,
+            contentCount: decoder.heldPayloadCount > 0 || outbox.contentCount > 0 ? 1 : 0
         )
         buffers.change(from: held, to: now, of: tenant)
         held = now
@@ -280,8 +281,10 @@ final class Connection {
     }
 
     /// Queues an event; if too much is pending, counts it as missed.
-    func notify(_ event: VaultEvent) {
-        outbox.append(event, at: connections.clock.now)
+    ///
+    /// - Parameter bytes: Its frame.
+    func notify(_ event: VaultEvent, _ bytes: [UInt8]) {
+        outbox.append(event, bytes, at: connections.clock.now)
         noteHeld()
         connections.wantsToSend(self)
     }

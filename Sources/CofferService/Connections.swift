@@ -143,6 +143,14 @@ final class Connections {
         }
     }
 
+    /// Sends what a connection has queued before the end of the turn, unless an answer of it waits for that.
+    ///
+    /// A connection that has to be dropped, or read from again, stays queued: this is called while a request is admitted.
+    func sendEarly(_ connection: Connection) {
+        guard has(connection), !connection.sendsAtTurnEnd, connection.flush() else { return }
+        connection.isToBeSent = connection.hasBacklog
+    }
+
     /// Sends the frames of a connection.
     func send(_ connection: Connection) {
         guard has(connection) else { return }

@@ -7,24 +7,45 @@ final class EventHub {
     private let connections: Connections
     /// The state that clients were last notified of.
     private var protectedData = ProtectedData.gone
+    /// The connections that have subscribed; `nil` if that has changed since they were looked for.
+    private var subscribed: [Connection]?
 
     init(_ connections: Connections) { self.connections = connections }
 
     /// Whether a client has subscribed to changes of items.
     var wantsItems: Bool {
-        connections.all.values.contains { $0.caller.subscription.selection?.contains(.items) ?? false }
+        subscribers().contains { $0.caller.subscription.selection?.contains(.items) ?? false }
+    }
+
+    /// Looks for the subscribed connections again, when there is something to notify them of.
+    func subscriptionsDidChange() { subscribed = nil }
+
+    private func subscribers() -> [Connection] {
+        if let subscribed { return subscribed }
+        let found = connections.all.values.filter { $0.caller.subscription.selection != nil }
+        subscribed = found
+        return found
     }
 
     /// Notifies of the state of protected data, if it has changed.
+    ///
+    /// Each client is notified at once: what a thousand clients are sent takes longer than a commit, and the first of
+    /// them need not wait for the last.
     func announce(_ next: ProtectedData) {
         let last = protectedData
         protectedData = next
         if last == next { return }
-        if last == .available { notify(of: .protectedDataWillBecomeUnavailable) }
+        var events: [VaultEvent] = []
+        if last == .available { events.append(.protectedDataWillBecomeUnavailable) }
         switch next {
-        case .available: notify(of: .protectedDataDidBecomeAvailable)
+        case .available: events.append(.protectedDataDidBecomeAvailable)
         case .going: break
-        case .gone: notify(of: .protectedDataDidBecomeUnavailable)
+        case .gone: events.append(.protectedDataDidBecomeUnavailable)
+        }
+        let frames = events.map { ($0, $0.frame) }
+        for connection in subscribers() {
+            for (event, frame) in frames { connection.notify(event, frame) }
+            connections.sendEarly(connection)
         }
     }
 
@@ -34,11 +55,18 @@ final class EventHub {
     ///   - event: The event.
     ///   - kind: The subscription that the event requires.
     func notify(of event: VaultEvent, to kind: EventSelection = []) {
-        for connection in connections.all.values {
+        var whole: [UInt8]?
+        for connection in subscribers() {
             guard let selection = connection.caller.subscription.selection, selection.isSuperset(of: kind) else {
                 continue
             }
-            for part in event.parts(for: connection.caller) { connection.notify(part) }
+            guard let parts = event.parts(for: connection.caller) else {
+                let frame = whole ?? event.frame
+                whole = frame
+                connection.notify(event, frame)
+                continue
+            }
+            for part in parts { connection.notify(part, part.frame) }
         }
     }
 }
@@ -65,15 +93,16 @@ extension VaultEvent {
         }
     }
 
-    /// The parts of the event that a client may see, divided into messages of bounded size.
-    fileprivate func parts(for caller: Caller) -> [VaultEvent] {
+    /// The parts of the event that a client may see, divided into messages of bounded size; `nil` if all clients see all
+    /// of it.
+    fileprivate func parts(for caller: Caller) -> [VaultEvent]? {
         switch self {
         case .itemsDidChange(let changes):
             changes.filter { caller.subscription.groups.contains($0.group) }
                 .parts(measuredBy: \.jsonByteCount).map { .itemsDidChange($0) }
         case .auditDidGrow(let records):
             records.filter { !caller.isReading($0) }.parts(measuredBy: \.jsonByteCount).map { .auditDidGrow($0) }
-        default: [self]
+        default: nil
         }
     }
 }

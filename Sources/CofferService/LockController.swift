@@ -75,11 +75,11 @@ final class LockController: ServerPart {
     ///   - cause: The cause, if no client asks for it.
     func lock(graceSeconds: Int? = nil, because cause: LockCause? = nil) {
         vault.lockCount += 1
-        endContexts()
         let before = schedule
         schedule.lock(at: clock.now, graceSeconds: graceSeconds)
         if schedule != before { self.cause = cause }
-        settle()
+        // The keys come first.
+        if !settle() { vault.endContexts() }
     }
 
     /// Begins the schedule of keys that were carried over.
@@ -95,8 +95,10 @@ final class LockController: ServerPart {
     // MARK: Schedule
 
     /// Carries out the due steps.
-    func settle() {
-        guard schedule.nextDeadline != nil, let keys = vault.openKeys else { return }
+    ///
+    /// - Returns: Whether there were any.
+    @discardableResult func settle() -> Bool {
+        guard schedule.nextDeadline != nil, let keys = vault.openKeys else { return false }
         let now = clock.now
         if schedule.countsUse, vault.openCatalog?.files.takeTransferUse() == true { schedule.noteUse(at: now) }
         var steps: [LockSchedule.Step] = []
@@ -105,11 +107,12 @@ final class LockController: ServerPart {
             carryOut(step, on: keys)
         }
         notifySurroundings()
-        // Clients are notified before the turn sends anything, but after the wiping, which they must not delay.
-        if steps.isEmpty { return }
+        // Clients are notified before the turn sends anything else, but after the wiping, which they must not delay.
+        if steps.isEmpty { return false }
         hub.announce(steps == [.beginLocking] ? .going : .gone)
         if steps.contains(.expireInactive) { hub.notify(of: .inactiveDataDidBecomeUnavailable) }
         if steps.contains(.forget) { hub.notify(of: .firstUnlockDataDidBecomeUnavailable) }
+        return true
     }
 
     /// The state of the vault that the gate checks: a due lock comes before the decision.
@@ -131,10 +134,10 @@ final class LockController: ServerPart {
     }
 
     private func carryOut(_ step: LockSchedule.Step, on keys: VaultKeys) {
-        endContexts()
         switch step {
         case .beginLocking:
             keys.beginLocking()
+            vault.endContexts()
             return audit.noteState(keys.state, because: cause)
         case .lock: keys.lock()
         case .expireInactive: keys.expireInactive()
@@ -142,6 +145,7 @@ final class LockController: ServerPart {
             vault.openCatalog?.files.keepMetadataOfOpenFiles()
             keys.forget()
         }
+        vault.endContexts()
         audit.noteState(keys.state, because: step == .lock ? cause : nil)
         vault.openCatalog?.files.revokeOpenKeys(in: keys.state)
         withholdPayloads(in: keys.state)
@@ -151,14 +155,9 @@ final class LockController: ServerPart {
 
     // MARK: Data in flight
 
-    /// Ends the authentication of all connections, including attempts in progress.
-    func endContexts() {
-        vault.contextEndCount += 1
-        for connection in connections.all.values { connection.caller.context.end() }
-    }
-
     /// Withholds payloads, in both directions, whose keys are gone.
     func withholdPayloads(in state: VaultState) {
+        if connections.buffers.held.contentCount == 0 { return }
         let error = CofferError.locked("the item", in: state, for: .read)
         for connection in connections.all.values {
             connection.wipeUnfinishedPayload()

@@ -9,6 +9,8 @@ struct Outbox {
     private var frames: [OutgoingFrame] = []
     private(set) var byteCount = 0
     private(set) var secretByteCount = 0
+    /// The number of frames with the content of an item.
+    private(set) var contentCount = 0
     /// The number of events that were dropped because the client does not read.
     private var missedCount = 0
 
@@ -27,8 +29,10 @@ struct Outbox {
     }
 
     /// Queues an event; if too much is pending, counts it as missed.
-    mutating func append(_ event: VaultEvent, at now: UInt64) {
-        let frame = OutgoingFrame(event)
+    ///
+    /// - Parameter bytes: Its frame.
+    mutating func append(_ event: VaultEvent, _ bytes: [UInt8], at now: UInt64) {
+        let frame = OutgoingFrame(bytes)
         if missedCount == 0 && byteCount + frame.byteCount <= Limits.eventBytes { return append(frame, at: now) }
         missedCount += event.count
     }
@@ -36,6 +40,7 @@ struct Outbox {
     private mutating func count(_ frame: OutgoingFrame, sign: Int = 1) {
         byteCount += sign * frame.byteCount
         secretByteCount += sign * frame.payload.byteCount
+        if frame.protection != nil { contentCount += sign }
     }
 
     // MARK: Sending
@@ -46,7 +51,7 @@ struct Outbox {
             guard try send(frame, to: socket) else { return }
             count(frames.removeFirst(), sign: -1)
             if frames.isEmpty && missedCount > 0 {
-                append(OutgoingFrame(.eventsMissed(missedCount)), at: now)
+                append(OutgoingFrame(VaultEvent.eventsMissed(missedCount).frame), at: now)
                 missedCount = 0
             }
         }

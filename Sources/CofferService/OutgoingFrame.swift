@@ -25,11 +25,17 @@ final class OutgoingFrame {
         self.payload = payload
     }
 
-    convenience init(_ notification: Notification, _ params: JSONObject) {
-        self.init(id: nil, json: Response.notificationBytes(method: notification.rawValue, params: params))
+    /// Sends bytes that are a frame already, and that other clients may get as well.
+    init(_ bytes: [UInt8]) {
+        id = nil
+        head = bytes
+        payload = nil
+        protection = nil
     }
 
-    convenience init(_ event: VaultEvent) { self.init(event.notification, event.json) }
+    convenience init(_ notification: Notification, _ params: JSONObject) {
+        self.init(notification.frame(params))
+    }
 
     convenience init(_ error: CofferError, to id: RequestID? = nil) {
         self.init(id: id, json: Response.failureBytes(id: id, error: error))
@@ -50,4 +56,17 @@ extension Protection {
         case .file(let protectionClass): protectionClass.permits(.proceed, in: state)
         }
     }
+}
+
+extension Notification {
+    /// A frame that notifies a client.
+    func frame(_ params: JSONObject) -> [UInt8] {
+        let json = Response.notificationBytes(method: rawValue, params: params)
+        return FrameHeader.encode(jsonCount: json.count, payloadCount: 0) + json
+    }
+}
+
+extension VaultEvent {
+    /// The frame that notifies a client of it.
+    var frame: [UInt8] { notification.frame(json) }
 }

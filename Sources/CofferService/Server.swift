@@ -245,10 +245,12 @@ extension Server: VaultObserver {
     package var idleLock: IdleLock { locks.idleLock }
     package func keysDidChange(by caller: Caller?) { locks.keysDidChange(by: caller) }
     package func lock(graceSeconds: Int?) { locks.lock(graceSeconds: graceSeconds) }
-    package func endContexts() { locks.endContexts() }
     package func withholdPayloads(in state: VaultState) { locks.withholdPayloads(in: state) }
     package func attemptDidFail(_ attempts: FailedAttempts) { hub.notify(of: .attemptDidFail(attempts), to: .attempts) }
-    package func subscriptionsDidChange() { vault.openCatalog?.changes.isWanted = hub.wantsItems }
+    package func subscriptionsDidChange() {
+        hub.subscriptionsDidChange()
+        vault.openCatalog?.changes.isWanted = hub.wantsItems
+    }
     package func cancelRequest(_ id: RequestID, besides call: Call) { turn.cancelRequest(id, besides: call) }
     package func openFileCounts(of tenant: Int) -> (held: Int, used: Int) { connections.openFileCounts(of: tenant) }
     package func commit() { turn.commit() }

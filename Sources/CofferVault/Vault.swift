@@ -34,7 +34,9 @@ package final class Vault {
     /// The number of locks, which detects a lock that came during an unlock.
     package var lockCount = 0
     /// How often all contexts were ended, which detects that during an authentication.
-    package var contextEndCount = 0
+    var contextEndCount = 0
+    /// The contexts that have an authentication, or had one.
+    var authenticatedContexts: [AuthenticatedContext] = []
     /// The quantum of the request that is being carried out.
     package var quantum = Quantum.unshared
     package var claims = Claims()
@@ -301,8 +303,6 @@ package protocol VaultObserver: AnyObject {
     ///
     /// - Parameter graceSeconds: Its grace; `nil` for the configured one.
     func lock(graceSeconds: Int?)
-    /// Ends the authentication of all connections.
-    func endContexts()
     /// Withholds the payloads of pending answers whose keys are gone.
     func withholdPayloads(in state: VaultState)
     /// A client has presented a wrong credential.

@@ -18,7 +18,10 @@ extension Vault {
             try refuseWithoutPasscode()
             return try authenticate(credential, as: .passcode) { [self] _ in
                 // A lock that came meanwhile has ended all contexts, including this one.
-                if endCount == contextEndCount { context.confirmPasscode(until: deadline(params)) }
+                if endCount == contextEndCount {
+                    context.confirmPasscode(until: deadline(params))
+                    noteAuthenticated(context)
+                }
                 return .done
             }
         case .applicationPassword:
@@ -29,7 +32,10 @@ extension Vault {
             return .work(with: typed, on: .keys) { (password) throws(CofferError) in
                 try stretching.stretch(password)
             } then: { [self] stretched in
-                if endCount == contextEndCount { context.show(stretched, until: deadline(params)) }
+                if endCount == contextEndCount {
+                    context.show(stretched, until: deadline(params))
+                    noteAuthenticated(context)
+                }
                 return .done
             }
         }
@@ -38,6 +44,20 @@ extension Vault {
     package func contextEnd(_ params: ContextEndParameters, _ call: Call) -> Step {
         call.caller.context.end()
         return .done
+    }
+
+    /// Ends the authentication of all connections, including attempts in progress.
+    ///
+    /// With very many connections, of which few are authenticated, only those few cost time.
+    package func endContexts() {
+        contextEndCount += 1
+        for authenticated in authenticatedContexts { authenticated.context?.end() }
+        authenticatedContexts = []
+    }
+
+    private func noteAuthenticated(_ context: AuthenticationContext) {
+        authenticatedContexts.removeAll { $0.context == nil || $0.context === context }
+        authenticatedContexts.append(AuthenticatedContext(context: context))
     }
 
     private func refuseWithoutPasscode() throws(CofferError) {
@@ -54,4 +74,9 @@ extension Vault {
         guard let seconds = params.reuseSeconds, seconds > 0 else { return nil }
         return settings.clock.now + UInt64(seconds) * 1_000_000_000
     }
+}
+
+/// A context that was authenticated; its connection may have ended since.
+struct AuthenticatedContext {
+    weak let context: AuthenticationContext?
 }

@@ -116,7 +116,7 @@ extension Vault {
         // Changes of this turn are committed and acknowledged before the erasure.
         observer?.commit()
         lockCount += 1
-        observer?.endContexts()
+        endContexts()
         defer { observer?.keysDidChange(by: nil) }
         try erase()
         observer?.withholdPayloads(in: .noVault)
