@@ -17,7 +17,7 @@ package struct CofferCommand: Executable {
                 name: "Everyday",
                 subcommands: [
                     Put.self, Get.self, List.self, Search.self, Show.self, History.self, Restore.self, Move.self,
-                    Duplicate.self, Remove.self, Protect.self, Explain.self,
+                    Duplicate.self, Remove.self, Protect.self, Share.self, Explain.self,
                     Simulate.self, Keychain.self, File.self,
                 ]
             ),

@@ -26,6 +26,8 @@ package enum AccessGroup {
     package static let owners = "default"
     /// How each client names the group of its own program, and how the name of such a group begins.
     package static let ownProgram = "program:"
+    /// How each client names the group of its own user, and how the name of such a group begins.
+    package static let ownUser = "user:"
     /// How an entitlement lets a client name every group.
     package static let every = "*"
 
@@ -41,6 +43,14 @@ package enum AccessGroup {
             name += isPlain ? String(UnicodeScalar(byte)) : "\\x" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
         }
         return name.utf8.count <= Limits.groupBytes ? name : nil
+    }
+
+    /// The group of a user.
+    package static func user(_ number: UInt32) -> String { "\(ownUser)\(number)" }
+
+    /// The user whose group it is; `nil` for other groups.
+    package static func userID(of group: String) -> UInt32? {
+        group.hasPrefix(ownUser) ? UInt32(group.dropFirst(ownUser.count)) : nil
     }
 
     /// Checks the name of a group, which may be that of a program's.

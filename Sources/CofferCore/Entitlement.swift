@@ -12,8 +12,14 @@ extension Entitlement {
     package func rights(of client: ClientIdentity) -> AccessRights {
         let namesOwnProgram = groups.contains(AccessGroup.ownProgram)
         let programGroup = namesOwnProgram ? AccessGroup.program(at: client.executablePath) : nil
-        let held = groups.filter { $0 != AccessGroup.every }
-            .compactMap { $0 == AccessGroup.ownProgram ? programGroup : $0 }
+        let held: [String] = groups.compactMap {
+            switch $0 {
+            case AccessGroup.every: nil
+            case AccessGroup.ownProgram: programGroup
+            case AccessGroup.ownUser: AccessGroup.user(client.userID)
+            default: $0
+            }
+        }
         return AccessRights(
             groups: held,
             reach: groups.contains(AccessGroup.every) ? .all : .only(held),
@@ -205,12 +211,14 @@ private struct EntitlementDraft {
         }
         for group in groups where group != AccessGroup.every {
             try AccessGroup.check(group)
-            guard group.hasPrefix(AccessGroup.ownProgram), group != AccessGroup.ownProgram else { continue }
-            throw CofferError(
-                .param,
-                "\(quotedForDisplay(group)) is the group of a program, which only that program holds",
-                hint: "'\(AccessGroup.ownProgram)' alone gives each client the group of its own program"
-            )
+            for (own, holder) in [(AccessGroup.ownProgram, "program"), (AccessGroup.ownUser, "user")]
+            where group.hasPrefix(own) && group != own {
+                throw CofferError(
+                    .param,
+                    "\(quotedForDisplay(group)) is the group of a \(holder), which only that \(holder) holds",
+                    hint: "'\(own)' alone gives each client the group of its own \(holder)"
+                )
+            }
         }
         return groups
     }

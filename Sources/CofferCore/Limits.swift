@@ -94,6 +94,8 @@ public enum Limits {
     public static let defaultForgetSeconds = 72 * 3600
     /// Milliseconds after which a completion of a shell offers nothing, if the daemon is silent.
     package static let completionMilliseconds = 500
+    /// The names that a shell is offered: of more, it gets the next parts.
+    package static let completions = 256
     /// Seconds for which a client waits, by default, for a daemon that is silent during a call.
     public static let answerSeconds = 30
     /// Seconds without a use of a protected key until a lock, by default on a machine without a seat.
@@ -165,6 +167,9 @@ public enum Limits {
     public static let auditTallies = 64
     /// Access rules: those of a client are searched for what its own rights don't cover.
     public static let accessRules = 256
+    /// The rules by which one user shares items; the shares of all users take at most half of ``accessRules``, so that
+    /// the administrator can always add a rule.
+    public static let sharesOfUser = 32
     /// Concurrent leases: all of them are searched for a client without rights of its own.
     public static let leases = 256
     /// The longest lease: use an entitlement for more than thirty days.

@@ -189,7 +189,7 @@ extension AuditedItem {
         let said =
             request.permit?.group ?? params["group"]?.stringValue
             ?? params["attributes"]?.objectValue?["accessGroup"]?.stringValue
-        let group = said == AccessGroup.ownProgram ? caller.rights.programGroup ?? said : said
+        let group = said.map { $0 == AccessGroup.ownProgram ? caller.rights.programGroup ?? $0 : caller.own($0) }
         var named: [AuditedItem] = []
         for key in request.method.auditedNames {
             guard let name = params[key]?.stringValue else { continue }

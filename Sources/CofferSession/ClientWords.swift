@@ -1,5 +1,5 @@
 package import CofferCore
-internal import CofferSystem
+package import CofferSystem
 internal import Synchronization
 
 // Clients as people name them: the protocol has the numbers of users and groups, and a person knows their names.
@@ -46,6 +46,22 @@ extension ClientPattern {
             }
         case .unit, .userUnit, .executable, .outsideServices: description
         }
+    }
+}
+
+extension UserDatabase {
+    /// The number of a user whose name or number a person typed.
+    ///
+    /// - Throws: `param` if there is no such user.
+    package static func number(ofUser text: String) throws(CofferError) -> UInt32 {
+        if let number = UInt32(text), number < .max { return number }
+        // A user that is missing is an error of its own, which speaks of a configuration file.
+        if let number = try? userID(named: text) { return number }
+        throw CofferError(
+            .param,
+            "there is no user \(quotedForDisplay(text))",
+            hint: "give the name of a user of this machine, or a number"
+        )
     }
 }
 

@@ -30,6 +30,11 @@ extension CompletionKind {
     /// The numbers of the access rules.
     package static var rule: CompletionKind { .custom { words, _, _ in Completions(words).rules() } }
 
+    /// The users of the machine.
+    static var user: CompletionKind {
+        .shellCommand("getent passwd | awk -F: '$3 >= 1000 && $3 < 60000 { print $1 }'")
+    }
+
     /// The services that the service managers know.
     package static var unit: CompletionKind {
         .shellCommand(

@@ -39,6 +39,9 @@ package struct ConnectionOptions: ParsableArguments {
         }
     }
 
+    /// Whether neither an option nor the environment names a socket.
+    var isDefault: Bool { socket == nil && environment("COFFER_SOCKET") == nil }
+
     /// Connects to the daemon of the machine's vault.
     package func connectToMachine() throws(CofferError) -> BlockingClient {
         try BlockingClient(socketPath: SocketPath.system, timeout: patience)

@@ -32,7 +32,7 @@ enum UnknownVerb {
         "read": "coffer get", "print": "coffer get", "lookup": "coffer get", "reveal": "coffer get",
         "rename": "coffer move", "tree": "coffer list --tree", "grep": "coffer search", "info": "coffer show",
         "describe": "coffer show", "versions": "coffer history", "log": "coffer audit", "fsck": "coffer doctor",
-        "version": "coffer --version", "signin": "coffer unlock", "share": "coffer grant", "why": "coffer explain",
+        "version": "coffer --version", "signin": "coffer unlock", "why": "coffer explain",
         "mkdir": "coffer file mkdir", "passwd": "coffer passcode change", "exec": "coffer run", "env": "coffer run",
         "template": "coffer inject", "render": "coffer inject",
     ]

@@ -43,7 +43,7 @@ package struct Caller {
     /// - Throws: `missingEntitlement` if the caller may not name the group; `param` if no group has such a name.
     package func group(_ named: String?) throws(CofferError) -> String {
         if named == AccessGroup.ownProgram { return try ownProgramGroup() }
-        guard let group = named ?? groups.first else {
+        guard let group = named.map(own) ?? groups.first else {
             throw CofferError(.missingEntitlement, "you hold no access group")
         }
         guard rights.reach.contains(group) else {
@@ -56,6 +56,12 @@ package struct Caller {
         if named != nil { try AccessGroup.check(group) }
         return group
     }
+
+    /// The group that a name stands for: ``AccessGroup/ownUser`` is that of the caller's user.
+    package func own(_ named: String) -> String { named == AccessGroup.ownUser ? userGroup : named }
+
+    /// The group of the caller's user, out of which it may share.
+    package var userGroup: String { AccessGroup.user(identity.userID) }
 
     /// The group of the caller's program; a service and what an entitlement names have one only if that says so, and
     /// otherwise the first group stands for it.

@@ -44,9 +44,12 @@ import Testing
     }
 
     /// What looks or changes as its parameters say, in the order of its rows.
-    private static let varying: [Method] = [.contextAuthenticate, .entitlementExplain, .vaultWatch, .fileOpen]
+    private static let varying: [Method] = [
+        .accessList, .contextAuthenticate, .entitlementExplain, .vaultWatch, .fileOpen,
+    ]
     private static let varieties: [JSONObject] = [
-        ["factor": "applicationPassword"], ["factor": "passcode"], [:], ["pid": 1], [:], ["audit": true],
+        ["mine": true], ["factor": "applicationPassword"], ["factor": "passcode"], [:], ["pid": 1], [:],
+        ["audit": true],
         ["access": "read"],
         ["access": "write"],
         ["access": "readWrite"],

@@ -110,7 +110,8 @@ import Testing
 
     /// Rows that need another user, another machine or a service manager, and the suites that do them.
     private static let elsewhere = [
-        28: "GitServerTests", 29: "RegistryTests", 35: "KeysVerbsTests", 42: "LoginVerbsTests",
+        28: "GitServerTests", 29: "RegistryTests", 35: "KeysVerbsTests", 37: "ShareTests",
+        42: "LoginVerbsTests",
     ]
 
     private static let page = "\(Project.root)/proto-docs/TASKS.md"

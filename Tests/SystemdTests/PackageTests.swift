@@ -13,46 +13,8 @@ extension SystemdTests {
             service = try Service(installedFor: nil)
         }
 
-        /// The packages of the programs under test, in two versions that differ in nothing else, and the one package that
-        /// they once were, with the same files; made once.
-        private static let packages: Result<TemporaryDirectory, any Error> = Result {
-            let directory = try TemporaryDirectory()
-            let script = """
-                mkdir 0.1.0 0.1.0-2 0.1.0-3
-                "$0"/packaging/deb --programs "$1" --version 0.1.0-2 --output 0.1.0-2
-                for package in 0.1.0-2/*.deb; do
-                    dpkg-deb --raw-extract "$package" tree
-                    sed -i 's/^Version: .*/Version: 0.1.0-3/; s/(= 0.1.0-2)/(= 0.1.0-3)/g' tree/DEBIAN/control
-                    dpkg-deb --root-owner-group -Znone --build tree 0.1.0-3
-                    rm -r tree
-                    dpkg-deb --extract "$package" single
-                done
-                dpkg-deb --control 0.1.0-2/cofferd_*.deb single/DEBIAN
-                cd single/DEBIAN
-                sed -i 's/cofferd.remove-secrets/coffer\\/remove-secrets/' *
-                sed -i '2i pam-auth-update --package' postinst
-                sed -i '/^Breaks:/d; /^Replaces:/d; /^Source:/d
-                    s/^Package: .*/Package: coffer/; s/^Version: .*/Version: 0.1.0/; s/^Recommends: .*//' control
-                sed -i '/^$/d' control
-                dpkg-deb --root-owner-group -Znone --build .. ../../0.1.0
-                """
-            let made = try runCommand(
-                "/bin/bash",
-                ["-ec", script, Project.root, Project.binaries],
-                environment: ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin"],
-                directory: directory.path
-            )
-            if made.status != 0 { throw MachineError(made.errors) }
-            return directory
-        }
-
-        private static let names = "coffer cofferd libpam-coffer"
-
         /// Installs a version over what is there.
-        private func install(_ version: String) throws {
-            try machine.copy(Self.packages.get().appending(version), to: "/var/cache/coffer-\(version)")
-            try shell("apt-get install --yes --allow-downgrades /var/cache/coffer-\(version)/*.deb")
-        }
+        private func install(_ version: String) throws { try Packages.install(version, on: machine) }
 
         /// Runs a command of the machine's shell.
         @discardableResult private func shell(_ script: String) throws -> String {
@@ -118,10 +80,10 @@ extension SystemdTests {
             #expect(try service.get("background") == "carried over")
             #expect(try service.get("bank/pin") == nil)
 
-            try shell("apt-get remove --yes \(Self.names)")
+            try shell("apt-get remove --yes \(Packages.names)")
             #expect(try shell("ls /run/coffer; ls /var/lib/coffer | grep keybag") == "keybag")
             #expect(try machine.run(["systemctl", "is-active", "cofferd.socket"]).text == "inactive\n")
-            let purged = try machine.run(["sh", "-c", "dpkg --purge \(Self.names)"])
+            let purged = try machine.run(["sh", "-c", "dpkg --purge \(Packages.names)"])
             #expect(purged.status == 0 && purged.errors.contains("the vault in /var/lib/coffer stays"))
 
             try install("0.1.0-3")
@@ -149,7 +111,7 @@ extension SystemdTests {
             )
             #expect(owners == "coffer cofferd libpam-coffer")
             #expect(try shell("dpkg --audit; grep -c pam_coffer /etc/pam.d/common-auth") == "1")
-            #expect(try shell("dpkg --verify \(Self.names)") == "")
+            #expect(try shell("dpkg --verify \(Packages.names)") == "")
             try shell("apt-get remove --yes libpam-coffer")
             #expect(try machine.run(["grep", "pam_coffer", "/etc/pam.d/common-auth"]).status == 1)
             try purge()
@@ -317,9 +279,6 @@ extension SystemdTests {
             try purge()
         }
 
-        private func purge() throws {
-            try shell("echo 'cofferd cofferd/remove-secrets boolean true' | debconf-set-selections")
-            try shell("dpkg --purge \(Self.names)")
-        }
+        private func purge() throws { try Packages.purge(on: machine) }
     }
 }

@@ -1,4 +1,5 @@
 import CofferTestSupport
+import CofferWire
 import Foundation
 import Testing
 
@@ -144,9 +145,9 @@ struct Service {
 
     /// The vault's state, by its wire name.
     func state() throws -> String {
-        let answer = try coffer("status")
-        let words = answer.text.split(separator: "\n").first?.split(separator: " ") ?? []
-        return words.count > 1 ? String(words[1]) : answer.errors
+        let answer = try coffer("status", "--json")
+        let status = try? JSONValue(parsing: Array(answer.text.utf8).span.bytes).objectValue
+        return status?["state"]?.stringValue ?? answer.errors
     }
 
     /// The vault's state, as soon as it is as wanted, or after some seconds.

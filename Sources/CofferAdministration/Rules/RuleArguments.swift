@@ -68,8 +68,8 @@ struct RuleArguments: ParsableArguments {
     /// The client in the form of the protocol.
     func clientPattern() throws(CofferError) -> ClientPattern {
         switch kind {
-        case .user: .user(try Self.number(client, UserDatabase.userID, "user"))
-        case .group: .group(try Self.number(client, UserDatabase.groupID, "group"))
+        case .user: .user(try UserDatabase.number(ofUser: client))
+        case .group: .group(try Self.groupNumber(client))
         case .unit: .unit(unit)
         case .userUnit: .userUnit(unit)
         case .program: .executable(try Self.program(client))
@@ -79,18 +79,14 @@ struct RuleArguments: ParsableArguments {
     /// The name of a unit, which is a service unless it says otherwise.
     private var unit: String { client.contains(".") ? client : client + ".service" }
 
-    private static func number(
-        _ text: String,
-        _ find: (String) throws(CofferError) -> UInt32?,
-        _ word: String
-    ) throws(CofferError) -> UInt32 {
+    private static func groupNumber(_ text: String) throws(CofferError) -> UInt32 {
         if let number = UInt32(text) { return number }
-        // A user that is missing is an error of its own, which speaks of a configuration file.
-        if let number = try? find(text) { return number }
+        // A group that is missing is an error of its own, which speaks of a configuration file.
+        if let number = try? UserDatabase.groupID(named: text) { return number }
         throw CofferError(
             .param,
-            "there is no \(word) \(quotedForDisplay(text))",
-            hint: "give the name of a \(word) of this machine, or a number"
+            "there is no group \(quotedForDisplay(text))",
+            hint: "give the name of a group of this machine, or a number"
         )
     }
 

@@ -17,9 +17,18 @@ enum SocketReach {
         throw CofferError(
             .param,
             "\(client.ruleWords) can't connect to this vault: its socket \(quotedForDisplay(path)) is for \(ClientPattern.user(owner).ruleWords) alone",
-            hint:
-                "what others are to use belongs into the machine's vault: 'sudo -u coffer coffer put NAME --group shared', and 'sudo -u coffer coffer allow CLIENT read --item NAME --group shared'"
+            hint: way(for: client)
         )
+    }
+
+    /// What gives such a client an item all the same, by the machine's vault.
+    private static func way(for client: ClientPattern) -> String {
+        if case .user(let number) = client {
+            let user = UserDatabase.userName(of: number) ?? "\(number)"
+            return
+                "'coffer share NAME --with \(user)' puts a copy into the machine's vault, where that user may read it"
+        }
+        return "'sudo coffer put NAME --for UNIT' stores it in the machine's vault, for the unit alone"
     }
 
     /// The owner of a socket to which no other user can connect; `nil` if others may.

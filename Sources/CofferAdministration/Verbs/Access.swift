@@ -39,6 +39,10 @@ struct ListRules: ParsableCommand {
             return page.next
         }
         Output.standardOutput.lines(table.lines(for: Output.standardOutput.columnCount))
+        if !format.json, let count = SharedVault.shareCount(connection), count > 0 {
+            let what: Line = count == 1 ? "1 more item is" : "\(count) more items are"
+            Output.standardError.line("\(what) shared by the machine's vault: 'coffer share' lists that")
+        }
         if damaged.isEmpty { return }
         throw CofferError(
             .decode,

@@ -34,12 +34,22 @@ struct Copy: ParsableCommand {
     @Flag(help: "Have the terminal copy it, also over SSH.")
     var osc52 = false
 
-    @OptionGroup var access: GroupOptions
+    @OptionGroup var source: SourceOptions
     @OptionGroup var waiting: WaitOptions
     @OptionGroup var authentication: AuthenticationOptions
     @OptionGroup var format: FormatOptions
 
     private static let usualSeconds: Int64 = 45
+
+    /// Reads what is to be copied.
+    private func secret(_ name: ItemName) throws(CofferError) -> Secret {
+        let group = try source.group()
+        let session = try source.connect(authentication)
+        try waiting.untilReadable(name, in: group, session.client)
+        let stored = try session.secret(name, in: group)
+        guard let field else { return try stored.formatted() }
+        return try stored.value(of: field)
+    }
 
     func validate() throws {
         if osc52 && duration != nil { throw ValidationError("--osc52 can't clear the clipboard, so --for has no use") }
@@ -49,10 +59,7 @@ struct Copy: ParsableCommand {
         let itemName = try ItemName(argument: name)
         let seconds = try seconds()
         let clipboard = try osc52 ? nil : Clipboard.found()
-        let session = try authentication.connect()
-        try waiting.untilReadable(itemName, in: access.group, session.client)
-        let stored = try session.secret(itemName, in: access.group)
-        let secret = try field.map { (field) throws(CofferError) in try stored.value(of: field) } ?? stored.formatted()
+        let secret: Secret = try source.reading(itemName, authentication) { try self.secret(itemName) }
         guard secret.count > 0 else { throw CofferError(.param, "\(itemName.quoted) is empty, and nothing was copied") }
         if let clipboard {
             try clipboard.copy(secret)

@@ -21,7 +21,7 @@ struct Get: ParsableCommand {
     @Option(help: "The value of that field only.")
     var field: String?
 
-    @OptionGroup var access: GroupOptions
+    @OptionGroup var source: SourceOptions
     @OptionGroup var output: BytesOutputOptions
 
     @Option(help: ArgumentHelp("That part of the content only, in bytes.", valueName: "offset:length"))
@@ -39,12 +39,17 @@ struct Get: ParsableCommand {
 
     func run() throws {
         let itemName = try ItemName(argument: name)
+        try source.reading(itemName, authentication) { try get(itemName) }
+    }
+
+    private func get(_ itemName: ItemName) throws {
         let part = try Self.parse(range)
+        let group = try source.group()
         if let field {
             guard part == nil else { throw CofferError(.param, "--field and --range can't be combined") }
-            let session = try authentication.connect()
-            try waiting.untilReadable(itemName, in: access.group, session.client)
-            let value = try session.secret(itemName, in: access.group).value(of: field)
+            let session = try source.connect(authentication)
+            try waiting.untilReadable(itemName, in: group, session.client)
+            let value = try session.secret(itemName, in: group).value(of: field)
             return try output.write(value, "the field \(quotedForDisplay(field))")
         }
         let params = ItemGetParameters(
@@ -52,14 +57,14 @@ struct Get: ParsableCommand {
             offset: part?.offset,
             length: part?.length,
             wantsProgress: Output.standardError.isTerminal,
-            group: access.group
+            group: group
         )
-        let session = try authentication.connect()
+        let session = try source.connect(authentication)
         let file = output.output.flatMap { $0 == "-" ? nil : $0 }
         if let file, DirectoryWalk.isDirectory(file), let items = try itemsBelow(itemName, session.client) {
             return try getDirectory(items, below: itemName, to: file, session)
         }
-        try waiting.untilReadable(itemName, in: access.group, session.client)
+        try waiting.untilReadable(itemName, in: group, session.client)
         do throws(CofferError) {
             try write(params, session)
         } catch {
@@ -71,7 +76,7 @@ struct Get: ParsableCommand {
 
     private func write(_ params: ItemGetParameters, _ session: Session) throws(CofferError) {
         // A part is one of the stored bytes.
-        let found = range == nil ? try key.key(of: params.name, in: access.group, session.client) : nil
+        let found = range == nil ? try key.key(of: params.name, in: params.group, session.client) : nil
         try output.write(
             { (number) throws(CofferError) in
                 try session.satisfy { () throws(CofferError) in

@@ -16,17 +16,23 @@ struct Show: ParsableCommand {
     @Flag(help: "List the fields of the secret, with their values masked.")
     var fields = false
 
-    @OptionGroup var access: GroupOptions
+    @OptionGroup var source: SourceOptions
     @OptionGroup var authentication: AuthenticationOptions
     @OptionGroup var format: FormatOptions
 
     func run() throws {
+        let name = try ItemName(argument: name)
+        try source.reading(name, authentication) { try show(name) }
+    }
+
+    private func show(_ name: ItemName) throws(CofferError) {
+        let params = ItemShowParameters(name: name, group: try source.group())
+        let session = try source.connect(authentication)
         if fields {
-            let stored = try authentication.connect().secret(try ItemName(argument: name), in: access.group)
+            let stored = try session.secret(name, in: params.group)
             return format.show(FieldList(fields: try stored.fields()))
         }
-        let params = ItemShowParameters(name: try ItemName(argument: name), group: access.group)
-        let client = try authentication.connect().client
+        let client = session.client
         let item = try client.call(params).value
         if format.json { return Output.standardOutput.line(item.json) }
         let readers = try Readers.words(of: item, client)

@@ -396,6 +396,8 @@ public enum Verb: String, CaseIterable, Sendable {
     case lock
     /// Unlocks the vault, and authenticates with its passcode for single items.
     case unlock
+    /// Lets other users read single items of the client's own user group.
+    case share
     /// Creates, erases and repairs the vault, and manages its passcode and keyslots.
     case admin
     /// Reads the audit.

@@ -43,7 +43,7 @@ extension Vault {
         guard let verb = method.ruledVerb, let name = params["name"]?.stringValue.flatMap({ try? ItemName($0) }) else {
             return .somethingElse
         }
-        return ruleCover(of: verb, name, in: params["group"]?.stringValue, rules, caller)
+        return ruleCover(of: verb, name, in: params["group"]?.stringValue.map(caller.own), rules, caller)
     }
 
     /// - Parameter named: The group that the request names.
@@ -114,20 +114,27 @@ extension Vault {
         let held = verbs.intersection(verbsHeld(by: client, in: group))
         let catalog = try catalog
         let rule = AccessRule(number: 0, kind: kind, client: client, verbs: verbs, group: group, pattern: pattern)
+        if !call.caller.mayAdminister && !rule.isShare(of: call.caller) { throw CofferError.isNoShare(call.caller) }
         if let same = try catalog.rules.all.first(where: rule.saysTheSame) {
             return .done(Reply(AccessRuleResult(number: same.number, held: held)))
         }
         let number = try catalog.change { _ in
-            guard try catalog.rules.all.count < Limits.accessRules else {
-                throw CofferError(
-                    .notAvailable,
-                    "there are \(Limits.accessRules) access rules, which is the most",
-                    hint: "'coffer access' lists them, and 'coffer access remove' removes one"
-                )
-            }
+            try requirePlace(for: rule, among: catalog.rules.all)
             return try catalog.rules.add(kind, client, verbs, pattern, in: group)
         }
         return .done(Reply(AccessRuleResult(number: number, held: held)))
+    }
+
+    /// Refuses a rule that would be one too many.
+    private func requirePlace(for rule: AccessRule, among rules: [AccessRule]) throws(CofferError) {
+        guard rules.count < Limits.accessRules else {
+            throw CofferError(
+                .notAvailable,
+                "there are \(Limits.accessRules) access rules, which is the most",
+                hint: "'coffer access' lists them, and 'coffer access remove' removes one"
+            )
+        }
+        try rule.requirePlaceForShare(among: rules)
     }
 
     /// The verbs that a client of a pattern holds in a group without any rule.
@@ -141,10 +148,12 @@ extension Vault {
     package func accessRemove(_ params: AccessRemoveParameters, _ call: Call) throws -> Step {
         call.isFor("can't remove access rule \(params.number)")
         let catalog = try catalog
+        let caller = call.caller
         let isOwn = try catalog.rules.all.contains {
-            $0.number == params.number && call.caller.rights.reach.contains($0.group)
+            $0.number == params.number && caller.rights.reach.contains($0.group)
+                && (caller.mayAdminister || $0.isShare(of: caller))
         }
-        guard try isOwn || catalog.rules.damaged.contains(params.number) else {
+        guard try isOwn || caller.mayAdminister && catalog.rules.damaged.contains(params.number) else {
             throw CofferError(
                 .itemNotFound,
                 "there is no access rule \(params.number)",
@@ -161,15 +170,27 @@ extension Vault {
         call.isFor("can't list the access rules")
         let catalog = try catalog
         let after = params.after ?? 0
-        let groups = call.caller.rights.reach
-        let wanted = try catalog.rules.all.filter { $0.number > after && groups.contains($0.group) }
+        let wanted = try (params.isOfCaller ? rulesAllowing(call.caller) : rulesListed(for: call.caller))
+            .filter { $0.number > after }
         let page = wanted.firstPage { $0.greatestJSONByteCount }
         let result = AccessRulePage(
             rules: Array(page),
             next: page.count < wanted.count ? page.last?.number : nil,
-            damaged: params.after == nil ? try catalog.rules.damaged : []
+            damaged: params.after == nil && call.caller.mayAdminister ? try catalog.rules.damaged : []
         )
         return .done(Reply(result))
+    }
+
+    /// The rules that allow a client something.
+    private func rulesAllowing(_ caller: Caller) -> [AccessRule] {
+        rules(for: caller.identity, isProgramHeld: caller.program != nil).filter { $0.kind == .allow }
+    }
+
+    /// The rules of the groups that a client administers, or those by which it shares.
+    private func rulesListed(for caller: Caller) throws -> [AccessRule] {
+        try catalog.rules.all.filter {
+            caller.rights.reach.contains($0.group) && (caller.mayAdminister || $0.isShare(of: caller))
+        }
     }
 }
 

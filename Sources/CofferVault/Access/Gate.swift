@@ -62,7 +62,8 @@ package enum Gate {
         case .nothing, .somethingElse, .sealed, .item: break
         }
         let missing = verbs(for: method, params).subtracting(rights.verbs)
-        guard !missing.isEmpty else { return nil }
+        guard !missing.isEmpty, !(missing == [.admin] && rights.verbs.contains(.share) && isSharing(method, params))
+        else { return nil }
         let held = Verb.allCases.filter(rights.verbs.contains).map(\.rawValue)
         let words = Verb.allCases.filter(missing.contains).map { "'\($0.rawValue)'" }.joined(separator: " and ")
         return CofferError(
@@ -82,11 +83,23 @@ package enum Gate {
         // Wrong passcodes use up attempts that all clients share. An application password concerns one item only.
         case .contextAuthenticate where params["factor"] == .string("applicationPassword"): [.read]
         case .accessAllow: method.verbs.subtracting(AccessRule.possibleVerbs).union(verbs(toGive: params))
-        // A client may always see its own rights.
+        // A client may always see its own rights, and the rules that are for it.
+        case .accessList where params["mine"] ?? .bool(false) == .bool(true): []
         case .entitlementExplain where ["pid", "unit", "userUnit"].contains { params[$0] ?? .null != .null }: [.admin]
         case .vaultWatch where params["audit"] ?? .bool(false) != .bool(false): method.verbs.union([.audit])
         case .fileOpen: verbs(forOpening: params)
         default: method.verbs
+        }
+    }
+
+    /// Whether a request may be about what the caller shares out of its own group.
+    ///
+    /// The handlers check whether it is: the rule that it adds, lists or removes.
+    private static func isSharing(_ method: Method, _ params: JSONObject) -> Bool {
+        switch method {
+        case .accessAllow: verbs(toGive: params) == [.read]
+        case .accessList, .accessRemove: true
+        default: false
         }
     }
 

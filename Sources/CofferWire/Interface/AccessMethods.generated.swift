@@ -128,21 +128,29 @@ public struct AccessListParameters: MethodParameters {
     ///
     /// Absent means: from the beginning.
     public let after: Int64?
+    /// Whether to list the rules that allow the caller itself something, whatever their group, instead of
+    /// those of the groups that it may name.
+    ///
+    /// Absent means false.
+    public let isOfCaller: Bool
 
     /// Makes the parameters.
-    public init(after: Int64? = nil) {
+    public init(after: Int64? = nil, isOfCaller: Bool = false) {
         self.after = after
+        self.isOfCaller = isOfCaller
     }
 }
 
 extension AccessListParameters: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         after = try reader.optionalInteger("after", in: 1...Int64.max)
+        isOfCaller = try reader.optionalBool("mine") ?? false
     }
 
     package var json: JSONObject {
         var object = JSONObject()
         object.append("after", after)
+        if isOfCaller { object.append("mine", true) }
         return object
     }
 }
