@@ -37,6 +37,22 @@ extension Protection {
     }
 }
 
+extension VaultState {
+    /// The state in words.
+    package var words: Line {
+        switch self {
+        case .noVault: "no vault"
+        case .noPasscode: "open, without a passcode"
+        case .beforeFirstUnlock: "not unlocked since the start"
+        case .unlocked: "unlocked"
+        case .locking: "locking"
+        case .locked: "locked"
+        case .lockedExpired: "locked for long"
+        case .deviceKeyMissing: "the device key is missing"
+        }
+    }
+}
+
 extension Accessibility {
     fileprivate var words: Line {
         switch self {

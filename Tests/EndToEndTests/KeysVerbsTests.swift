@@ -231,7 +231,7 @@ import Testing
         daemon.stop()
         try FileManager.default.removeItem(atPath: daemon.statePath + "/device.key")
         try daemon.restart()
-        #expect(try daemon.coffer(["status"]).text.contains("state:     deviceKeyMissing ("))
+        #expect(try daemon.coffer(["status"]).text.contains("state:     the device key is missing: "))
         let refused = try run(daemon, "coffer unlock --passcode-fd 3 3<pass")
         #expect(refused.status == 69)
         #expect(refused.errors.contains("coffer passcode change --recovery-key"))
@@ -328,10 +328,10 @@ import Testing
                 unlocked
                 added keychain 'a/b'
                 renamed keychain 'c' from 'a/b'
-                attemptDidFail 1 since the last right one
-                protectedDataWillBecomeUnavailable
-                protectedDataDidBecomeUnavailable
-                protectedDataDidBecomeAvailable
+                1 wrong passcode since the last right one
+                locking
+                locked
+                unlocked
 
                 """
         )

@@ -157,14 +157,14 @@ import Testing
         func seen() throws -> String { try String(contentsOfFile: output, encoding: .utf8) }
         #expect(try settles { try seen() == "unlocked\n" })
         _ = try daemon.connect().lock(graceSeconds: 0)
-        #expect(try settles { try seen().contains("firstUnlock") })
+        #expect(try settles { try seen().contains("as after a start") })
         #expect(
             try seen() == """
                 unlocked
-                protectedDataWillBecomeUnavailable
-                protectedDataDidBecomeUnavailable
-                inactiveDataDidBecomeUnavailable
-                firstUnlockDataDidBecomeUnavailable
+                locking
+                locked
+                locked for long: what is readable until long inactive can't be read
+                locked as after a start: only what is always readable can be read
 
                 """
         )

@@ -36,7 +36,7 @@ private struct StatusReport: Printable {
     var text: [Line] {
         let isCounted = status.keychainCount != nil && status.fileCount != nil
         var fields: [(String, Line?)] = [
-            ("state", "\(status.state.rawValue) (\(words))"),
+            ("state", "\(status.state.words): \(words)"),
             ("way out", hasRecoveryKey.map { "\($0 ? VaultStatus.replacingDeviceKey : VaultStatus.noReplacement)" }),
             ("attempts", attempts.map { "\($0)" }),
             ("idle lock", idleLock),
@@ -63,13 +63,13 @@ private struct StatusReport: Printable {
 
     private var words: String {
         switch status.state {
-        case .noVault: "make one with 'coffer init'"
-        case .noPasscode: "NO PASSCODE: anyone who has this machine can read everything"
-        case .beforeFirstUnlock: "only items that are Always or of class none can be read"
+        case .noVault: "'coffer setup' makes one"
+        case .noPasscode: "anyone who has this machine can read everything"
+        case .beforeFirstUnlock: "only what is always readable can be read"
         case .unlocked: "everything can be read"
         case .locking: "everything can be read for \(((status.graceMilliseconds ?? 0) + 999) / 1000) s more"
-        case .locked: "WhenUnlocked secrets and 'complete' files can't be read"
-        case .lockedExpired: "as locked, and 'completeWhenUserInactive' files can't be read"
+        case .locked: "what is readable while unlocked can't be read"
+        case .lockedExpired: "what is readable while unlocked, or until long inactive, can't be read"
         case .deviceKeyMissing: VaultStatus.deviceKeyMissing
         }
     }

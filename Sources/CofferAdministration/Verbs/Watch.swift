@@ -30,10 +30,9 @@ struct Watch: ParsableCommand {
         if attempts { selection.insert(.attempts) }
         try client.watch(selection, in: group)
         let status = try client.status()
-        let state = status.state.rawValue
-        var first: JSONObject = ["state": .string(state)]
+        var first: JSONObject = ["state": .string(status.state.rawValue)]
         if status.sealedCount > 0 { first.set("sealedCount", .integer(Int64(status.sealedCount))) }
-        format.show(first, "\(state)")
+        format.show(first, status.state.words)
         if items { Output.warn(ofSealed: status.sealedCount) }
         while Output.failure == nil { format.show(EventReport(event: try client.nextEvent())) }
     }
@@ -51,12 +50,16 @@ private struct EventReport: Printable {
 
     var text: [Line] {
         switch event {
+        case .protectedDataWillBecomeUnavailable: ["locking"]
+        case .protectedDataDidBecomeUnavailable: ["locked"]
+        case .protectedDataDidBecomeAvailable: ["unlocked"]
+        case .inactiveDataDidBecomeUnavailable: ["locked for long: what is readable until long inactive can't be read"]
+        case .firstUnlockDataDidBecomeUnavailable: ["locked as after a start: only what is always readable can be read"]
         case .itemsDidChange(let changes): changes.map { "\($0.line)" }
         case .attemptDidFail(let attempts): ["\(attempts.line)"]
         // Not subscribed here: 'coffer audit --follow' shows them.
         case .auditDidGrow: []
-        case .eventsMissed(let count): ["eventsMissed \(count)"]
-        default: ["\(event.notification.rawValue)"]
+        case .eventsMissed(let count): ["\(count) events were missed"]
         }
     }
 }
@@ -75,6 +78,6 @@ extension ItemChange {
 extension FailedAttempts {
     fileprivate var line: String {
         let next = isEnded ? ", and no other is accepted" : retrySeconds.map { ", the next one in \($0) s" } ?? ""
-        return "attemptDidFail \(count) since the last right one\(next)"
+        return (count == 1 ? "1 wrong passcode" : "\(count) wrong passcodes") + " since the last right one\(next)"
     }
 }
