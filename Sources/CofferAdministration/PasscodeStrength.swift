@@ -1,15 +1,17 @@
 internal import ArgumentParser
-internal import CofferClient
+package import CofferClient
 
 /// The option that accepts a passcode which is guessed at once.
-struct PasscodeStrengthOptions: ParsableArguments {
+package struct PasscodeStrengthOptions: ParsableArguments {
     @Flag(help: "Accept a new passcode that is short or common.")
-    var weakPasscode = false
+    package var weakPasscode = false
+
+    package init() {}
 
     /// Refuses a new passcode that a guesser finds at once.
     ///
     /// The daemon does not check this: the choice is the person's.
-    func check(_ passcode: Secret) throws(CofferError) {
+    package func check(_ passcode: Secret) throws(CofferError) {
         guard !weakPasscode, let reason = PasscodeWeakness.reason(of: passcode) else { return }
         throw CofferError(
             .param,

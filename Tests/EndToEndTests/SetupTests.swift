@@ -55,6 +55,18 @@ import Testing
         #expect(home.contents(".config/coffer/login-vault") == nil)
     }
 
+    @Test func `a passcode that is weak, or that the repetition differs from, is asked for again`() throws {
+        let answers: [(String, Answer)] = [
+            ("New passcode: ", "abc"), ("New passcode: ", "four words of mine"), ("Repeat passcode: ", "four words"),
+        ]
+        let made = try setUp("--no-login --lock-after 0", answers + Self.passcode)
+        #expect(made.status == 0, "\(made.shown)")
+        #expect(made.shown.contains("Once more, please: the passcode is too weak"), "\(made.shown)")
+        #expect(made.shown.contains("Once more, please: the two passcodes differ"), "\(made.shown)")
+        let refused = try setUp("", [])
+        #expect(refused.status == 73, "a vault is there")
+    }
+
     @Test func `what a person has configured stays, and is asked for no more`() throws {
         let own = "[Service]\nGrace=3\nLockAfter=60"
         try configure(own)

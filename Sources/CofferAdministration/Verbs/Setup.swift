@@ -29,6 +29,9 @@ struct Setup: ParsableCommand {
     @OptionGroup var strength: PasscodeStrengthOptions
     @OptionGroup var connection: ConnectionOptions
 
+    /// How often the passcode is asked for.
+    private static let attempts = 3
+
     func validate() throws {
         if let lockAfter, !LockSettings.minutes.contains(lockAfter) {
             throw ValidationError("--lock-after is 0 to \(LockSettings.minutes.upperBound) minutes")
@@ -49,7 +52,7 @@ struct Setup: ParsableCommand {
         }
 
         screen.line("1. The passcode opens your vault. Four words that have nothing to do with each other are good.")
-        let passcode = try SecretInput.askNew(check: strength.check)
+        let passcode = try askPasscode(screen)
         screen.line("\n2. Your login can unlock the vault, if the passcode is the password of the login.")
         let login = try login ?? askLogin(question, screen)
         screen.line("\n3. The vault locks when the machine sleeps, when its screen is locked, and when you log out.")
@@ -76,6 +79,19 @@ struct Setup: ParsableCommand {
                   coffer lock                    locks, as your screen does
             """
         )
+    }
+
+    /// Asks for the passcode, again if it is weak or the two answers differ.
+    private func askPasscode(_ screen: Output) throws(CofferError) -> Secret {
+        for _ in 1..<Self.attempts {
+            do throws(CofferError) {
+                return try SecretInput.askNew(check: strength.check)
+            } catch {
+                guard error.code == .param else { throw error }
+                screen.line("   Once more, please: \(error.message).")
+            }
+        }
+        return try SecretInput.askNew(check: strength.check)
     }
 
     private func makeVault(_ passcode: Secret) throws -> (client: BlockingClient, recoveryKey: Secret) {

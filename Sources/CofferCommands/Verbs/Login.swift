@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import CofferAdministration
 internal import CofferClient
 internal import CofferSession
 internal import CofferTerminal
@@ -92,6 +93,7 @@ struct ChangeAtLogin: ParsableCommand {
     @Option(help: ArgumentHelp("Read the new password from this descriptor.", valueName: "number"))
     var newPasscodeFd: Int32?
 
+    @OptionGroup var strength: PasscodeStrengthOptions
     @OptionGroup var connection: ConnectionOptions
 
     func run() throws {
@@ -107,6 +109,7 @@ struct ChangeAtLogin: ParsableCommand {
             let status = try client.status()
             guard status.vaultID == vaultID, status.state != .noPasscode else { return }
             try status.requireFreeGuess()
+            try strength.check(new)
             try client.call(PasscodeChangeParameters(credential: .passcode), payload: try Secret(given: old, new: new))
         } catch {
             throw try mark.remove(because: "the vault keeps its passcode", error)
