@@ -1,5 +1,7 @@
 package import ArgumentParser
 internal import CofferClient
+internal import CofferCore
+internal import CofferSystem
 internal import CofferTerminal
 
 // What a shell offers for a word that is being typed. It is asked for at each press of a key: it never prompts, never starts
@@ -31,7 +33,7 @@ extension CompletionKind {
     package static var rule: CompletionKind { .custom { words, _, _ in Completions(words).rules() } }
 
     /// The users of the machine.
-    static var user: CompletionKind {
+    package static var user: CompletionKind {
         .shellCommand("getent passwd | awk -F: '$3 >= 1000 && $3 < 60000 { print $1 }'")
     }
 
@@ -52,20 +54,27 @@ private struct Completions {
     init(_ words: [String]) { self.words = words }
 
     func names(_ start: String) -> [String] {
-        ask { (client) throws(CofferError) in
+        if let user = value(of: "--from") { return shared(by: user) }
+        return ask { (client) throws(CofferError) in
             var names: [String] = []
-            var after: String?
-            repeat {
-                let params = ItemListParameters(
-                    prefix: start.withoutShellQuotes,
-                    after: after,
-                    group: value(of: "--group")
-                )
+            let prefix = start.withoutShellQuotes
+            try forEachPage { (after: String?) throws(CofferError) in
+                let params = ItemListParameters(prefix: prefix, after: after, group: value(of: "--group"))
                 let page = try client.call(params).value
                 names += page.items.map(\.name)
-                after = page.next
-            } while after != nil && names.count < Limits.pageItems
-            return names
+                return page.next
+            }
+            // All of them: a shell completes what the candidates have in common.
+            return names.folded(behind: prefix)
+        }
+    }
+
+    /// The names of what a user shares with the caller.
+    private func shared(by user: String) -> [String] {
+        ask([SocketPath.system]) { (client) throws(CofferError) in
+            let number = try UserDatabase.number(ofUser: user)
+            let rules = try client.call(AccessListParameters(isOfCaller: true)).value.rules
+            return rules.filter { AccessGroup.userID(of: $0.group) == number }.compactMap(\.pattern?.text)
         }
     }
 
@@ -92,11 +101,14 @@ private struct Completions {
         }
     }
 
-    private func ask(_ question: (BlockingClient) throws(CofferError) -> [String]) -> [String] {
+    private func ask(
+        _ paths: [String]? = nil,
+        _ question: (BlockingClient) throws(CofferError) -> [String]
+    ) -> [String] {
         let timeout = Duration.milliseconds(Limits.completionMilliseconds)
-        let paths = value(of: "--socket").map { [$0] } ?? SocketPath.candidates(environment)
+        let paths = paths ?? value(of: "--socket").map { [$0] } ?? SocketPath.candidates(environment)
         do throws(CofferError) {
-            return try question(.connect(toFirstOf: paths, timeout: timeout))
+            return try question(.connect(toFirstOf: paths, timeout: timeout)).literal
         } catch {
             // An error would be written into the middle of what is being typed.
             return []

@@ -39,6 +39,10 @@ extension Executable {
         ProcessHardening.ignoreWriteSignals()
         do {
             try ProcessHardening.openStandardStreams()
+            if let script = CompletionScript.requested(by: CommandLine.arguments.dropFirst(), of: Self.self) {
+                print(script)
+                Glibc.exit(ExitStatus.done.rawValue)
+            }
             try UnknownVerb.refuse(in: CommandLine.arguments.dropFirst(), of: Self.self)
             var command = try parseAsRoot()
             try command.run()

@@ -39,7 +39,8 @@ import Testing
         try daemon.connect().makeVault()
         for (name, secret) in [
             ("web/site", "the site"), ("work/mail", "the mail"), ("my bank/pin (old)", "the pin"),
-            ("größe", "the size"),
+            ("größe", "the size"), ("nina's", "the quote"), ("say \"hi\"", "the quotes"), ("c:\\d", "the slash"),
+            ("zip:x", "the colon"), ("ex$(touch executed)`touch executed`", "the command"),
         ] { #expect(try daemon.coffer(["put", name], input: Array(secret.utf8)).status == 0) }
         try daemon.directory.write(Array("in a file".utf8), to: "letter.txt")
     }
@@ -58,12 +59,30 @@ import Testing
         [
             ("get web/\t", "the site"), ("get we\t", "the site"), ("get my\t", "the pin"), ("get gr\t", "the size"),
             ("get wor\t", "the mail"), ("get --group default we\t", "the site"), ("list --group def\t", "work/mail"),
-            ("show --js\twe\t", #""size":8"#),
+            ("show --js\twe\t", #""size":8"#), ("cat we\t", "the site"), ("ls --group def\t", "work/mail"),
+            ("get ni\t", "the quote"), ("get sa\t", "the quotes"), ("get c\t", "the slash"),
+            ("get zi\t", "the colon"), ("get ex\t", "the command"),
         ]
     )
     func `a press of the key completes what there is`(shell: Shell, line: (keys: String, shows: String)) throws {
         let shown = try type("coffer \(line.keys)", in: shell)
         #expect(shown.contains(line.shows), "\(shown)")
+        #expect(daemon.directory.contents("executed") == nil, "the name of an item was executed")
+    }
+
+    @Test func `of many names, the next parts are offered, and what all of them have in common`() throws {
+        let client = try daemon.connect()
+        for number in 0..<300 { try client.put("site\(number / 100)/account\(number)", [1]) }
+        func offered(_ start: String) throws -> [Substring] {
+            let words = [
+                "---completion", "get", "--", "positional@0", "2", "\(start.utf8.count)", "coffer", "get", start,
+            ]
+            return try daemon.coffer(words).text.split(separator: "\n")
+        }
+        #expect(try offered("s").count == 4, "'say \"hi\"', and three folders")
+        #expect(try offered("site").sorted() == ["site0/", "site1/", "site2/"])
+        #expect(try offered("site1/").count == 100)
+        #expect(try offered("site1/account15").count == 10)
     }
 
     @Test(arguments: Shell.allCases)

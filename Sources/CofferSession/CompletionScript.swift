@@ -1,0 +1,82 @@
+internal import ArgumentParser
+
+/// The script of completions for a shell: the argument parser's, which does not know the aliases of verbs.
+enum CompletionScript {
+    private static let option = "--generate-completion-script"
+
+    /// The script that a command line asks for; `nil` if it asks for none, or for one of a shell that there is not.
+    static func requested(by words: ArraySlice<String>, of root: any ParsableCommand.Type) -> String? {
+        guard let first = words.first, words.count <= 2 else { return nil }
+        let shell: CompletionShell?
+        if first == option {
+            shell = words.dropFirst().first.map { CompletionShell(rawValue: $0) } ?? .autodetected()
+        } else if first.hasPrefix(option + "="), words.count == 1 {
+            shell = CompletionShell(rawValue: String(first.dropFirst(option.count + 1)))
+        } else {
+            shell = nil
+        }
+        return shell.map { text(for: $0, of: root) }
+    }
+
+    private static func text(for shell: CompletionShell, of root: any ParsableCommand.Type) -> String {
+        let script = root.completionScript(for: shell)
+        let aliases = root.configuration.aliasesOfVerbs
+        guard !aliases.isEmpty, let place = place(in: script, for: shell) else { return script }
+        return script.replacingCharacters(in: place.range, with: place.lines(aliases))
+    }
+
+    /// Where the script has found out the verb, and what replaces that.
+    private static func place(in script: String, for shell: CompletionShell) -> Place? {
+        switch shell {
+        case .bash:
+            let verb = #"local -r subcommand="${unparsed_words[0]}""#
+            return script.firstRange(of: verb).map {
+                Place(range: $0, before: #"local subcommand="${unparsed_words[0]}""# + "\n    ") { alias, verb in
+                    "[[ \"${subcommand}\" == \(alias) ]] && subcommand=\(verb)"
+                }
+            }
+        case .zsh:
+            let choice = #"case "${words[1]}" in"#
+            return script.firstRange(of: choice).map {
+                Place(range: $0, after: "\n        " + choice) { alias, verb in
+                    "[[ \"${words[1]}\" == \(alias) ]] && words[1]=\(verb)"
+                }
+            }
+        case .fish:
+            let root = "__coffer_parse_subcommand 0 'version' 'h/help'"
+            return script.firstRange(of: root).map {
+                Place(range: $0, before: root + "\n        ") { alias, verb in
+                    "test \"$unparsed_tokens[1]\" = \(alias); and set unparsed_tokens[1] \(verb)"
+                }
+            }
+        default: return nil
+        }
+    }
+
+    private struct Place {
+        let range: Range<String.Index>
+        var before = ""
+        var after = ""
+        let line: (String, String) -> String
+
+        func lines(_ aliases: [(alias: String, verb: String)]) -> String {
+            before + aliases.map { line($0.alias, $0.verb) }.joined(separator: "\n        ") + after
+        }
+    }
+}
+
+extension String {
+    /// The string with a part replaced.
+    fileprivate func replacingCharacters(in range: Range<String.Index>, with text: String) -> String {
+        String(self[..<range.lowerBound]) + text + String(self[range.upperBound...])
+    }
+}
+
+extension CommandConfiguration {
+    /// The other names of the verbs, in groups or not.
+    fileprivate var aliasesOfVerbs: [(alias: String, verb: String)] {
+        (subcommands + groupedSubcommands.flatMap(\.subcommands)).flatMap { command in
+            command.configuration.aliases.map { ($0, command.configuration.commandName ?? "") }
+        }
+    }
+}
