@@ -8,20 +8,30 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     case configuration
     /// The parsers of content that decide where it is stored.
     case contents
+    /// Files of variables, for `run`.
+    case environment
+    /// The fields of a secret.
+    case fields
     /// A stream of frames.
     case frames
     /// The header of a stored content, and the attributes of a node.
     case header
     /// The keybag.
     case keybag
+    /// Keys and certificates as files: PEM, DER, OpenSSH.
+    case keys
     /// The JSON of requests, answers and news.
     case messages
+    /// Addresses of one-time codes.
+    case oneTimeKeys = "one-time-keys"
     /// Patterns of names.
     case patterns
     /// Recovery keys as they are typed.
     case recoveryKeys = "recovery-keys"
     /// The rows of the catalog.
     case rows
+    /// Templates, for `inject`.
+    case templates
 
     /// Gives the reader some bytes.
     ///
@@ -32,13 +42,18 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
         case .certificates: try checkCertificate(input)
         case .configuration: try checkConfiguration(input)
         case .contents: try checkContent(input)
+        case .environment: try checkEnvironment(input)
+        case .fields: try checkFields(input)
         case .frames: try checkFrames(input)
         case .header: try checkHeader(input)
         case .keybag: try checkKeybag(input)
+        case .keys: try checkKeyFile(input)
         case .messages: try checkMessage(input)
+        case .oneTimeKeys: try checkOneTimeKey(input)
         case .patterns: try checkPattern(input)
         case .recoveryKeys: try checkRecoveryKey(input)
         case .rows: try checkRow(input)
+        case .templates: try checkTemplate(input)
         }
     }
 }
