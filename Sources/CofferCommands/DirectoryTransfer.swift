@@ -104,7 +104,8 @@ extension Get {
         if range != nil { return nil }
         var items: [ItemInfo] = []
         try forEachPage { (after: String?) throws(CofferError) in
-            let page = try client.call(ItemListParameters(prefix: name.path, after: after, group: try source.group())).value
+            let page = try client.call(ItemListParameters(prefix: name.path, after: after, group: try source.group()))
+                .value
             items += page.items
             return page.next
         }

@@ -50,6 +50,24 @@ import Testing
         #expect(try run("rm d/link d/pipe; coffer put d d --if-absent").status == 73)
     }
 
+    @Test func `a directory that can't be read is named, and nothing is stored`() throws {
+        // Root reads it by its capabilities.
+        let bare = geteuid() == 0 ? "setpriv --bounding-set=-dac_override,-dac_read_search" : ""
+        let put = try run("mkdir -p d/closed; echo 1 >d/a; chmod 0 d/closed; \(bare) coffer put d d; echo $?")
+        #expect(put.text == "74\n" && put.errors.contains("'d/closed'"), "\(put.text)\(put.errors)")
+        #expect(try run("coffer list; chmod 700 d/closed").text == "")
+    }
+
+    @Test func `a folder is not removed by its name alone, and what removes it is said`() throws {
+        _ = try run("echo 1 | coffer put d/a")
+        let refused = try run("coffer rm d")
+        #expect(
+            refused.status == 66 && refused.errors.contains("'coffer remove -r d' removes them"),
+            "\(refused.errors)"
+        )
+        #expect(try run("coffer rm nothing").errors.contains("there is no item 'nothing'"))
+    }
+
     @Test func `a name that is not UTF-8 is refused, and nothing else is lost`() throws {
         let put = try run("mkdir d; echo 1 >d/a; echo 2 >d/$'\\xff'; coffer put d d")
         #expect(put.status == 64 && put.errors.contains("its name is not UTF-8"), "\(put.errors)")

@@ -37,8 +37,26 @@ struct Remove: ParsableCommand {
         try forEachGoingOn(found) { (item) throws(CofferError) in
             do throws(CofferError) {
                 _ = try session.call(ItemRemoveParameters(name: item, group: access.group))
-            } catch  where error.code == .itemNotFound && force {}
+            } catch  where error.code == .itemNotFound {
+                if !force { throw try explained(error, item, session.client) }
+            }
         }
+    }
+
+    /// Says of a name that is no item that there are items below it.
+    private func explained(
+        _ error: CofferError,
+        _ name: ItemName,
+        _ client: BlockingClient
+    ) throws(CofferError) -> CofferError {
+        if recursive { return error }
+        let below = ItemListParameters(prefix: name.path + "/", limit: 1, group: access.group)
+        guard let page = try? client.call(below).value, page.next != nil || !page.items.isEmpty else { return error }
+        return CofferError(
+            error.code,
+            "\(name.quoted) is no item, and there are some below it",
+            hint: "'coffer remove -r \(name.path)' removes them"
+        )
     }
 
     /// The items that a name selects: itself, those that fit it as a pattern, and those below it.

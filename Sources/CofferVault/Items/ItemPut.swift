@@ -368,7 +368,7 @@ extension CofferError {
         CofferError(
             .duplicateItem,
             "there is an item \(name.quoted) already, and it stays as it is",
-            hint: "leave out 'ifAbsent' (--if-absent) to replace it",
+            hint: "without --if-absent, it is replaced",
             operation: .create
         )
     }
