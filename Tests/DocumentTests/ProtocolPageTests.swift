@@ -160,6 +160,7 @@ import Testing
         "auditReadingMilliseconds": "\(Limits.auditReadingMilliseconds)",
         "auditReadingBytes": "\(Limits.auditReadingBytes)",
         "accessRules": "\(Limits.accessRules)",
+        "sharesOfUser": "\(Limits.sharesOfUser)",
         "leases": "\(Limits.leases)",
         "leaseSeconds": "\(Limits.leaseSeconds)",
         "leaseUses": "\(Limits.leaseUses)",
