@@ -203,7 +203,8 @@ let tests: [Target] =
         .target(
             name: "FuzzTargets",
             dependencies: [
-                "CofferAccess", "CofferClient", "CofferContents", "CofferCore", "CofferCrypto", "CofferDatabase", "CofferFiles", "CofferKeychain",
+                "CofferAccess", "CofferClient", "CofferContents", "CofferCore", "CofferCrypto", "CofferDatabase",
+                "CofferFiles", "CofferKeychain",
                 "CofferKeys", "CofferMemory", "CofferRouting", "CofferService", "CofferSystem", "CofferVault",
                 "CofferWire",
             ],
