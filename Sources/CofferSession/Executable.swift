@@ -40,8 +40,8 @@ extension Executable {
         do {
             try ProcessHardening.openStandardStreams()
             if let script = CompletionScript.requested(by: CommandLine.arguments.dropFirst(), of: Self.self) {
-                print(script)
-                Glibc.exit(ExitStatus.done.rawValue)
+                // As the argument parser prints its own.
+                throw CleanExit.message(script)
             }
             try UnknownVerb.refuse(in: CommandLine.arguments.dropFirst(), of: Self.self)
             var command = try parseAsRoot()
