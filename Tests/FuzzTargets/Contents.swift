@@ -18,22 +18,25 @@ func checkKeyFile(_ input: [UInt8]) throws(FuzzFinding) {
 
 /// The stored form of a key; `nil` if it is refused, or encrypted.
 private func storedKey(_ input: [UInt8]) -> [UInt8]? {
-    guard let secret = try? SecretBytes(copying: input.span.bytes) else { return nil }
-    let key = ifAccepted { () throws(CofferError) in
-        try KeyInput(from: secret) { () throws(CofferError) in throw CofferError(.authFailed, "there is no passphrase")
+    do {
+        let key = try KeyInput(from: SecretBytes(copying: input.span.bytes)) { () throws(CofferError) in
+            throw CofferError(.authFailed, "there is no passphrase")
         }
+        return key.bytes.exposeBytes()
+    } catch {
+        return nil
     }
-    guard let key else { return nil }
-    return key.bytes.exposeBytes()
 }
 
+/// The DER of a certificate; `nil` if it is refused, or what the PEM contains is no DER.
 private func certificate(_ input: [UInt8]) -> [UInt8]? {
-    guard let secret = try? SecretBytes(copying: input.span.bytes) else { return nil }
-    let der = ifAccepted { () throws(CofferError) in try CertificateInput.der(from: secret) }
-    guard let der, der.count > 0, input.first != 0x30 || der.count == input.count else { return nil }
-    let bytes = der.exposeBytes()
-    // What begins like PEM inside of PEM is no DER, and the daemon refuses it.
-    return bytes.first == 0x30 ? bytes : nil
+    do {
+        let der = try CertificateInput.der(from: SecretBytes(copying: input.span.bytes))
+        let bytes = der.exposeBytes()
+        return bytes.first == 0x30 ? bytes : nil
+    } catch {
+        return nil
+    }
 }
 
 /// A template that is filled has each secret once, and all else as it was.

@@ -34,14 +34,14 @@ extension SystemdTests {
             try own.put("wifi", "s3cret", "WhenUnlocked")
             try own.put("bank", "private", "WhenUnlocked")
 
-            let none = try coffer(person, "share", "wifi", "--with", "omar")
-            #expect(none.status == 69 && none.errors.contains("sudo coffer init --machine"), "\(none.errors)")
-            try machine.succeed(["coffer", "init", "--no-passcode", "--no-recovery-key"])
             let refused = try coffer(person, "share", "wifi", "--with", "omar")
             let way = "sudo usermod -aG coffer-share \(person)"
             #expect(refused.status == 77 && refused.errors.contains(way), "\(refused.errors)")
             #expect(try coffer("omar", "get", "wifi", "--from", person).status == 77)
             try machine.succeed(way.split(separator: " ").dropFirst().map(String.init))
+            let none = try coffer(person, "share", "wifi", "--with", "omar")
+            #expect(none.status == 69 && none.errors.contains("sudo coffer init --machine"), "\(none.errors)")
+            try machine.succeed(["coffer", "init", "--no-passcode", "--no-recovery-key"])
 
             let shared = try coffer(person, "share", "wifi", "--with", "omar")
             #expect(shared.text == "shared wifi with omar: it is in the machine's vault, too\n", "\(shared.errors)")

@@ -39,20 +39,27 @@ package struct SharedVault {
     }
 
     /// What the user shares, and what is shared with it.
-    package func items() throws(CofferError) -> [SharedItem] {
+    package func items() throws(CofferError) -> [SharedItem] { try ownItems() + listed(.from) }
+
+    /// What the user shares: nothing, if it may not.
+    package func ownItems() throws(CofferError) -> [SharedItem] {
+        do throws(CofferError) {
+            return try listed(.to)
+        } catch {
+            guard error.code == .missingEntitlement else { throw error }
+            return []
+        }
+    }
+
+    private func listed(_ direction: SharedItem.Direction) throws(CofferError) -> [SharedItem] {
         var items: [SharedItem] = []
-        for direction in [SharedItem.Direction.to, .from] {
-            try forEachPage { (after: Int64?) throws(CofferError) in
-                let page = try client.call(AccessListParameters(after: after, isOfCaller: direction == .from)).value
-                items += page.rules.compactMap { SharedItem($0, direction) }
-                return page.next
-            }
+        try forEachPage { (after: Int64?) throws(CofferError) in
+            let page = try client.call(AccessListParameters(after: after, isOfCaller: direction == .from)).value
+            items += page.rules.compactMap { SharedItem($0, direction) }
+            return page.next
         }
         return items
     }
-
-    /// What the user shares.
-    package func ownItems() throws(CofferError) -> [SharedItem] { try items().filter { $0.direction == .to } }
 
     /// The number of the user's shares; `nil` where there is no machine's vault, or it does not say.
     package static func shareCount(_ options: ConnectionOptions) -> Int? {
