@@ -75,7 +75,7 @@ extension String {
 extension CommandConfiguration {
     /// The other names of the verbs, in groups or not.
     fileprivate var aliasesOfVerbs: [(alias: String, verb: String)] {
-        (subcommands + groupedSubcommands.flatMap(\.subcommands)).flatMap { command in
+        subcommands.flatMap { command in
             command.configuration.aliases.map { ($0, command.configuration.commandName ?? "") }
         }
     }
