@@ -7,6 +7,11 @@ internal import CofferMemory
 // Converting items to rows, and rows to items.
 
 extension KeychainStore {
+    /// The number of items.
+    package func count() throws -> Int {
+        try connection.row("SELECT items FROM keychain_count") { max(0, Int(try $0.integer(0))) } ?? 0
+    }
+
     // MARK: Rows
 
     /// - Parameter tag: The tag of the primary key of its attributes.

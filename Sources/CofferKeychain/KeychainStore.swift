@@ -141,11 +141,6 @@ package final class KeychainStore {
         }
     }
 
-    /// The number of items.
-    package func count() throws -> Int {
-        try connection.row("SELECT items FROM keychain_count") { max(0, Int(try $0.integer(0))) } ?? 0
-    }
-
     // MARK: Changing
 
     /// Adds a generic password, or replaces the secret of the existing one.
