@@ -14,6 +14,9 @@ package struct SecretMemoryError: Error {}
 package final class SecretArena: Sendable {
     /// The arena of the process.
     package static let shared = SecretArena()
+    /// The arena for more than a process may lock, such as a whole file of another password manager: it is wiped and
+    /// not dumped like all else, and locked as far as the limit allows.
+    package static let bulk = SecretArena(isLockRequired: false)
 
     /// The sizes into which slabs are divided; a larger allocation has its own region.
     private static let pieceSizes = [32, 128, 512, 4096]
@@ -28,10 +31,16 @@ package final class SecretArena: Sendable {
     private let kept = Mutex<[UInt]>([])
     /// Called with memory after it was wiped, and before it is allocated again: for the test of the wiping.
     private let onRelease: (@Sendable (RawSpan) -> Void)?
+    private let isLockRequired: Bool
 
     /// Creates an arena.
-    package init(onRelease: (@Sendable (RawSpan) -> Void)? = nil) {
+    ///
+    /// - Parameters:
+    ///   - isLockRequired: Whether memory that can't be locked is refused.
+    ///   - onRelease: Called with memory after it was wiped.
+    package init(isLockRequired: Bool = true, onRelease: (@Sendable (RawSpan) -> Void)? = nil) {
         Sodium.prepare()
+        self.isLockRequired = isLockRequired
         self.onRelease = onRelease
     }
 
@@ -46,14 +55,14 @@ package final class SecretArena: Sendable {
             {
                 return unsafe address
             }
-            return unsafe try Self.lockedRegion(byteCount)
+            return unsafe try lockedRegion(byteCount)
         }
         if let piece = free.withLock({ $0[index].popLast() }),
             let address = unsafe UnsafeMutableRawPointer(bitPattern: piece)
         {
             return unsafe address
         }
-        let slab = unsafe try Self.lockedRegion(Self.slabBytes)
+        let slab = unsafe try lockedRegion(Self.slabBytes)
         let size = Self.pieceSizes[index]
         let others = stride(from: UInt(bitPattern: slab), to: UInt(bitPattern: slab) + UInt(Self.slabBytes), by: size)
         free.withLock { $0[index].append(contentsOf: others.dropFirst()) }
@@ -86,10 +95,10 @@ package final class SecretArena: Sendable {
         }
     }
 
-    private static func lockedRegion(_ byteCount: Int) throws(SecretMemoryError) -> UnsafeMutableRawPointer {
+    private func lockedRegion(_ byteCount: Int) throws(SecretMemoryError) -> UnsafeMutableRawPointer {
         guard let region = unsafe sodium_malloc(byteCount) else { throw SecretMemoryError() }
         // sodium_malloc ignores a failure of its own lock. Locking pages twice costs nothing and reports the failure.
-        guard unsafe sodium_mlock(region, byteCount) == 0 else {
+        guard unsafe sodium_mlock(region, byteCount) == 0 || !isLockRequired else {
             unsafe sodium_free(region)
             throw SecretMemoryError()
         }
