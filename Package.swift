@@ -71,6 +71,7 @@ let edges: [Target] = [
         name: "CofferContents",
         dependencies: ["CofferClient", "CofferCore", "CofferCrypto", "CofferMemory", "CofferRouting", "CofferWire"]
     ),
+    .target(name: "CofferExchange", dependencies: ["CofferClient", "CofferCore", "CofferCrypto", "CofferMemory"]),
     .target(
         name: "CofferTerminal",
         dependencies: [
@@ -143,6 +144,7 @@ let edges: [Target] = [
             "CofferContents",
             "CofferCore",
             "CofferCrypto",
+            "CofferExchange",
             "CofferMemory",
             "CofferPrograms",
             "CofferSession",
@@ -204,8 +206,8 @@ let tests: [Target] =
             name: "FuzzTargets",
             dependencies: [
                 "CofferAccess", "CofferClient", "CofferContents", "CofferCore", "CofferCrypto", "CofferDatabase",
-                "CofferFiles", "CofferKeychain",
-                "CofferKeys", "CofferMemory", "CofferRouting", "CofferService", "CofferSystem", "CofferVault",
+                "CofferExchange", "CofferFiles", "CofferKeychain", "CofferKeys", "CofferMemory", "CofferRouting",
+                "CofferService", "CofferSystem", "CofferVault",
                 "CofferWire",
             ],
             path: "Tests/FuzzTargets"
@@ -229,8 +231,9 @@ let tests: [Target] =
         .testTarget(
             name: "DocumentTests",
             dependencies: [
-                "benchmarks", "client-example", "coffer", "CofferCore", "CofferCrypto", "cofferd", "CofferFoundation",
-                "CofferKeys", "CofferService", "CofferSystem", "CofferTerminal", "CofferTestSupport", "CofferVault",
+                "benchmarks", "client-example", "coffer", "CofferCore", "CofferCrypto", "cofferd", "CofferExchange",
+                "CofferFoundation", "CofferKeys", "CofferService", "CofferSystem", "CofferTerminal",
+                "CofferTestSupport", "CofferVault",
                 "CofferWire",
             ]
         ),

@@ -191,6 +191,21 @@ public enum Limits {
     /// The bytes of a template: it is in locked memory, as it may have secrets of its own.
     package static let templateBytes = 256 << 10
 
+    // MARK: Import
+
+    /// The bytes of a file that is imported: some hundred thousand times those of an entry, and it is read as a whole.
+    package static let importFileBytes = 64 << 20
+    /// The entries of an import: each is looked for in the vault before the first is stored.
+    package static let importEntries = 20_000
+    /// The fields of an entry, and the columns of a row.
+    package static let importFields = 256
+    /// The bytes of a field: beyond those of a secret, so that long notes become files.
+    package static let importFieldBytes = 1 << 20
+    /// The values of a JSON file: each costs some tens of bytes beside those of the file.
+    package static let importValues = 2_000_000
+    /// The names that a refusal lists; the others are counted.
+    package static let importNamesShown = 20
+
     // MARK: The daemon's turns
 
     /// How long a turn of the daemon carries out what changes something, and how long one step of it may last, while

@@ -16,6 +16,8 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     case frames
     /// The header of a stored content, and the attributes of a node.
     case header
+    /// The exported files of other programs.
+    case imports
     /// The keybag.
     case keybag
     /// Keys and certificates as files: PEM, DER, OpenSSH.
@@ -46,6 +48,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
         case .fields: try checkFields(input)
         case .frames: try checkFrames(input)
         case .header: try checkHeader(input)
+        case .imports: try checkImport(input)
         case .keybag: try checkKeybag(input)
         case .keys: try checkKeyFile(input)
         case .messages: try checkMessage(input)

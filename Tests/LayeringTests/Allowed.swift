@@ -32,6 +32,7 @@ let allowedTargets: [String: Set<String>] = [
     "CofferContents": [
         "CofferClient", "CofferCore", "CofferCrypto", "CofferMemory", "CofferRouting", "CofferWire",
     ],
+    "CofferExchange": ["CofferClient", "CofferCore", "CofferCrypto", "CofferMemory"],
     "CofferTerminal": [
         "ArgumentParser", "CofferClient", "CofferCore", "CofferMemory", "CofferSystem", "CofferWire",
     ],
@@ -53,7 +54,8 @@ let allowedTargets: [String: Set<String>] = [
     ],
     "CofferCommands": [
         "ArgumentParser", "CofferAdministration", "CofferClient", "CofferContents", "CofferCore", "CofferCrypto",
-        "CofferMemory", "CofferPrograms", "CofferSession", "CofferSSHAgent", "CofferSystem", "CofferTerminal",
+        "CofferExchange", "CofferMemory", "CofferPrograms", "CofferSession", "CofferSSHAgent", "CofferSystem",
+        "CofferTerminal",
         "CofferWire",
     ],
 

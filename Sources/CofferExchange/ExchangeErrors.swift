@@ -1,0 +1,16 @@
+internal import CofferClient
+
+/// A number with its noun and verb, such as "1 item is".
+package func counted(_ count: Int, _ one: String, _ many: String) -> String { "\(count) \(count == 1 ? one : many)" }
+
+extension CofferError {
+    /// The error for a file that is not of its format.
+    static func malformed(_ finding: String, hint: String? = nil) -> CofferError {
+        CofferError(.param, finding, hint: hint)
+    }
+
+    /// The error for a file that exceeds a bound.
+    static func tooLarge(_ finding: String) -> CofferError {
+        CofferError(.dataTooLarge, finding, hint: "divide the file, or export fewer entries at a time")
+    }
+}

@@ -1,0 +1,121 @@
+internal import CofferClient
+
+/// The JSON that Bitwarden exports without encryption, of a person or an organization.
+struct BitwardenReader {
+    /// The types of its items.
+    private enum ItemType: Int64 {
+        case login = 1
+        case note, card, identity, sshKey
+    }
+
+    private let folders: [String: String]
+    private let collections: [String: String]
+
+    static func entries(
+        of content: Secret,
+        _ password: () throws(CofferError) -> Secret
+    ) throws(CofferError) -> ExchangeList {
+        var root = try SecretJSON(content).root
+        let isOpened = root["encrypted"].isTrue && root["passwordProtected"].isTrue
+        if isOpened {
+            root = try SecretJSON(try BitwardenEncryption.opened(root, try password())).root
+        }
+        guard root.isObject, root["items"].isList || root["encrypted"].isTrue else {
+            throw .malformed("this is not Bitwarden's JSON: it has no list 'items'")
+        }
+        if root["encrypted"].isTrue { throw encryptionFault }
+        let reader = BitwardenReader(
+            folders: try names(root["folders"]),
+            collections: try names(root["collections"])
+        )
+        var list = try reader.entries(root["items"].elements)
+        list.wasEncrypted = isOpened
+        return list
+    }
+
+    /// What to do with a file that only the account can open.
+    private static var encryptionFault: CofferError {
+        .malformed(
+            "the file is encrypted for its Bitwarden account, and only that can open it",
+            hint: "export it as '.json (Encrypted)' with 'Password protected', or as '.json'"
+        )
+    }
+
+    private static func names(_ list: JSONItem) throws(CofferError) -> [String: String] {
+        var names: [String: String] = [:]
+        for folder in list.elements {
+            if let id = try folder["id"].text() { names[id] = try folder["name"].text() ?? "" }
+        }
+        return names
+    }
+
+    private func entries(_ items: [JSONItem]) throws(CofferError) -> ExchangeList {
+        var list = ExchangeList()
+        var trashed = 0
+        for (index, item) in items.enumerated() {
+            guard item["deletedDate"].isNull else {
+                trashed += 1
+                continue
+            }
+            let entry = try entry(item, place: "item \(index + 1)")
+            if !entry.isEmpty { try list.append(entry) }
+        }
+        if trashed > 0 {
+            list.remarks.append(counted(trashed, "item in the trash is left out", "items in the trash are left out"))
+        }
+        return list
+    }
+
+    private func entry(_ item: JSONItem, place: String) throws(CofferError) -> ExchangeEntry {
+        guard item.isObject, let type = item["type"].integer.flatMap({ ItemType(rawValue: $0) }) else {
+            throw .malformed("\(place) has no 'type' from 1 to 5")
+        }
+        var entry = ExchangeEntry(place: place)
+        entry.title = try item["name"].text() ?? ""
+        entry.folder = try folder(of: item)
+        entry.created = try item["creationDate"].text().flatMap { ExchangeDate.milliseconds(iso: $0) }
+        entry.modified = try item["revisionDate"].text().flatMap { ExchangeDate.milliseconds(iso: $0) }
+        if item["favorite"].isTrue { entry.tags.append("favorite") }
+        switch type {
+        case .login: try addLogin(item["login"], to: &entry)
+        case .note: entry.kind = .note
+        case .card: try addMembers(of: item["card"], .card, to: &entry)
+        case .identity: try addMembers(of: item["identity"], .identity, to: &entry)
+        case .sshKey: try addMembers(of: item["sshKey"], .key, to: &entry)
+        }
+        for field in item["fields"].elements {
+            try entry.add(try field["name"].text() ?? "", try field["value"].secret())
+        }
+        try entry.setNotes(try item["notes"].secret())
+        return entry
+    }
+
+    /// The folder, whose name has slashes between nested ones; of an organization the first collection.
+    private func folder(of item: JSONItem) throws(CofferError) -> [String] {
+        var name = try item["folderId"].text().flatMap { folders[$0] }
+        if name == nil, let id = try item["collectionIds"].elements.first?.text() { name = collections[id] }
+        return name.map { $0.split(separator: "/").map(String.init) } ?? []
+    }
+
+    private func addLogin(_ login: JSONItem, to entry: inout ExchangeEntry) throws(CofferError) {
+        try entry.add(ExchangeEntry.password, try login["password"].secret())
+        try entry.add(ExchangeEntry.username, try login["username"].secret())
+        for uri in login["uris"].elements { try entry.add(ExchangeEntry.url, try uri["uri"].secret()) }
+        try entry.addOneTimeKey(try login["totp"].secret())
+        for (number, passkey) in login["fido2Credentials"].elements.enumerated() {
+            for (key, value) in passkey.members {
+                try entry.add("passkey\(number == 0 ? "" : " \(number + 1)") \(key)", try value.secret())
+            }
+        }
+    }
+
+    /// Takes a card, an identity or a key, whose members become fields.
+    private func addMembers(
+        of part: JSONItem,
+        _ kind: ExchangeEntry.Kind,
+        to entry: inout ExchangeEntry
+    ) throws(CofferError) {
+        entry.kind = kind
+        for (key, value) in part.members { try entry.add(key, try value.secret()) }
+    }
+}
