@@ -18,6 +18,7 @@ package struct CofferCommand: Executable {
                 subcommands: [
                     Put.self, Get.self, List.self, Search.self, Show.self, History.self, Restore.self, Move.self,
                     Duplicate.self, Remove.self, Protect.self, Share.self, Explain.self,
+                    Import.self, Export.self,
                     Simulate.self, Keychain.self, File.self,
                 ]
             ),

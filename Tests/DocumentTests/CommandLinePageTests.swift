@@ -11,6 +11,7 @@ import Testing
     private let passwordsPage: Page
     private let sessionsPage: Page
     private let agentPage: Page
+    private let importPage: Page
 
     init() throws {
         page = try Page("CLI.md")
@@ -19,6 +20,7 @@ import Testing
         passwordsPage = try Page("PASSWORDS.md")
         sessionsPage = try Page("SESSIONS.md")
         agentPage = try Page("SSH-AGENT.md")
+        importPage = try Page("IMPORT.md")
     }
 
     @Test func `every exit code is in the table`() throws {
@@ -101,7 +103,7 @@ import Testing
         var found: [String: String] = [:]
         var meanings: [(word: String, meaning: String)] = []
         var verb: String?
-        let pages = [page, keychainPage, filesPage, passwordsPage, sessionsPage, agentPage]
+        let pages = [page, keychainPage, filesPage, passwordsPage, sessionsPage, agentPage, importPage]
         for line in pages.flatMap({ $0.blocks("").joined() }) {
             if let match = line.wholeMatch(of: /([A-Z]+): +(.+)/) {
                 meanings.append(("[\(match.1)]", String(match.2)))

@@ -50,6 +50,8 @@ import Testing
     private static let secret: [(prompt: String, answer: Answer)] = [
         ("Secret for ", "s3cret"), ("Repeat secret for ", "s3cret"),
     ]
+    private static let exported =
+        #"{"encrypted":false,"items":[{"type":1,"name":"pool","login":{"username":"nina","password":"s3cret"}}]}"#
     private static let totp = "otpauth://totp/Site:nina?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"
 
     private static let trials: [Int: Trial] = [
@@ -102,6 +104,11 @@ import Testing
         32: Trial(
             before: ["mkdir -p photos/2026; echo a >photos/a; echo b >photos/2026/b"],
             check: "test \"$(coffer get photos/2026/b)\" = b"
+        ),
+        38: Trial(
+            before: ["printf %s '\(exported)' >export.json"],
+            shows: ["stored 1, replaced 0, skipped 0 of 1 item"],
+            check: "test $(coffer get pool --field username) = nina"
         ),
         40: Trial(shows: ["item.get"]),
         41: Trial(shows: ["mail"]),

@@ -121,6 +121,24 @@ package struct SecretFields {
         return [Entry(name: password, value: bytes.withoutReturn(places.lines.first?.range ?? 0..<0))] + found
     }
 
+    /// The lines below a password that are no fields, without the last line end; `nil` if there are none.
+    ///
+    /// - Throws: `internal` if memory for secrets can't be locked.
+    package func wordsBelow() throws(CofferError) -> Secret? {
+        let lines = places.lines.dropFirst().filter { line in
+            if case .field(let field) = line.content { field.separator != .colon } else { true }
+        }
+        guard form == .password, !lines.isEmpty else { return nil }
+        return try content.withBytes { (bytes) throws(CofferError) in
+            try Secret(capacity: lines.reduce(lines.count) { $0 + $1.range.count }) { (output) throws(CofferError) in
+                for (index, line) in lines.enumerated() {
+                    if index > 0 { output.append(10) }
+                    output.append(bytes.extracting(line.range))
+                }
+            }
+        }
+    }
+
     // MARK: Changing
 
     /// The secret with another value of a field, which is added if there is none; all else stays byte for byte.

@@ -1,7 +1,7 @@
 internal import ArgumentParser
-internal import CofferClient
+package import CofferClient
 internal import CofferMemory
-internal import CofferSession
+package import CofferSession
 internal import CofferTerminal
 
 /// The options of the credential helpers, which a configuration may give before the operation.
@@ -25,7 +25,7 @@ struct CredentialHelperOptions: ParsableArguments {
 }
 
 /// The keychain as credential helpers use it: a person at the terminal can unlock the vault meanwhile.
-struct CredentialKeychain {
+package struct CredentialKeychain {
     let session: Session
     /// The access group; `nil` for the caller's first.
     let group: String?
@@ -36,6 +36,13 @@ struct CredentialKeychain {
 
     /// How many passcodes a person may try; more would have to wait.
     private static let attempts = 3
+
+    package init(session: Session, group: String?, program: Line, canAsk: Bool) {
+        self.session = session
+        self.group = group
+        self.program = program
+        self.canAsk = canAsk
+    }
 
     // MARK: Requests
 
@@ -81,7 +88,7 @@ struct CredentialKeychain {
     // MARK: Items
 
     /// A query for items of the group.
-    func query(_ itemClass: ItemClass, _ attributes: [KeychainAttribute: AttributeValue]) -> KeychainQuery {
+    package func query(_ itemClass: ItemClass, _ attributes: [KeychainAttribute: AttributeValue]) -> KeychainQuery {
         KeychainQuery(itemClass, attributes.merging(group.map { [.accessGroup: .text($0)] } ?? [:]) { $1 })
     }
 
@@ -98,7 +105,7 @@ struct CredentialKeychain {
     /// What is known of all items that a query finds, the most recently changed first.
     ///
     /// - Throws: `interactionNotAllowed` if there may be more before the first unlock.
-    func items(_ query: KeychainQuery) throws(CofferError) -> [KeychainItemInfo] {
+    package func items(_ query: KeychainQuery) throws(CofferError) -> [KeychainItemInfo] {
         var found: [KeychainItemInfo] = []
         do throws(CofferError) {
             try forEachPage { (cursor: String?) throws(CofferError) in
@@ -122,13 +129,13 @@ struct CredentialKeychain {
     }
 
     /// The secret of an item.
-    func secret(of item: KeychainItemInfo) throws(CofferError) -> Secret {
+    package func secret(of item: KeychainItemInfo) throws(CofferError) -> Secret {
         let found = try call(KeychainFindParameters(query(for: item)))
         return try found.secrets().compactMap(\.self).first ?? Secret(nil)
     }
 
     /// Deletes an item, which another client may have deleted before.
-    func delete(_ item: KeychainItemInfo) throws(CofferError) {
+    package func delete(_ item: KeychainItemInfo) throws(CofferError) {
         do throws(CofferError) {
             try call(KeychainDeleteParameters(query(for: item)))
         } catch {
@@ -137,13 +144,13 @@ struct CredentialKeychain {
     }
 
     /// Adds an internet password.
-    func add(_ attributes: [KeychainAttribute: AttributeValue], _ content: Secret) throws(CofferError) {
+    package func add(_ attributes: [KeychainAttribute: AttributeValue], _ content: Secret) throws(CofferError) {
         let all = query(.internetPassword, attributes).attributes
         Output.warn(try call(KeychainAddParameters(.internetPassword, all), payload: content).value.warnings)
     }
 
     /// Replaces the secret of an item, and attributes of it.
-    func replace(
+    package func replace(
         _ item: KeychainItemInfo,
         _ attributes: [KeychainAttribute: AttributeValue],
         removing removed: Set<KeychainAttribute> = [],

@@ -1,0 +1,210 @@
+import CofferTestSupport
+import Foundation
+import Testing
+
+/// `import`, with the files in Tests/Vectors/import and a real daemon.
+@Suite struct ImportTests {
+    private let scene: ExchangeScene
+
+    init() throws { scene = try ExchangeScene() }
+
+    @discardableResult
+    private func expect(_ line: String, _ status: Int32 = 0, _ texts: String...) throws -> CommandResult {
+        let result = try scene.run(line)
+        #expect(result.status == status, "\(line): \(result.text)\(result.errors)")
+        for text in texts {
+            #expect((result.text + result.errors).contains(text), "\(line): \(result.text)\(result.errors)")
+        }
+        return result
+    }
+
+    // MARK: What comes of it
+
+    @Test func `a login is found by get, field, otp, show and list at once`() throws {
+        try expect(
+            "coffer import bitwarden $V/bitwarden.json",
+            0,
+            "stored 4, replaced 0, skipped 0 of 4 items",
+            "shred -u"
+        )
+        try expect("coffer get Work/Servers/GitHub --field username", 0, "nina")
+        try expect("coffer get Work/Servers/GitHub --field password", 0, "correct \"horse\"")
+        try expect("coffer get Work/Servers/GitHub --field 'Security question pet'", 0, "Rex")
+        let code = try expect("coffer otp Work/Servers/GitHub --at 0")
+        #expect(code.text == "282760\n")
+        try expect("coffer show Work/Servers/GitHub", 0, "favorite", "2023-01-02T03:04:05.000Z")
+        #expect(try scene.run("coffer list").text == "Mail\nVisa\nWi-Fi - guest\nWork/Servers/GitHub\n")
+        #expect(try scene.run("coffer get 'Wi-Fi - guest'").text == "the code is 1234\nask Otto: he knows\n")
+    }
+
+    @Test func `what lines can't hold becomes JSON, and no field is another one's`() throws {
+        try expect("coffer import bitwarden $V/bitwarden.json")
+        try expect("coffer get Mail --field username", 0, "nina@example.com")
+        #expect(try scene.run("coffer get Mail --field notes").text == "a: b\nusername: not this one")
+    }
+
+    @Test func `git and docker get what was imported for them`() throws {
+        try expect("coffer import git-credentials $V/git-credentials --into ignored", 0, "stored 2")
+        let git = try expect("printf 'protocol=https\\nhost=github.com\\n\\n' | git-credential-coffer get")
+        #expect(git.text.contains("username=nina\npassword=pw:git\n"))
+        try expect("coffer import docker $V/docker-config.json", 0, "stored 2")
+        let docker = try expect("printf registry.example.com:5000 | docker-credential-coffer get")
+        #expect(docker.text.contains("\"Username\":\"otto\",\"Secret\":\"pw-registry\""))
+        try expect("coffer import git-credentials $V/git-credentials", 0, "skipped 2 of 2")
+        try expect("coffer import csv $V/firefox.csv")
+        try expect("coffer get github.com/nina --field password", 0, "pw-firefox")
+    }
+
+    @Test func `attached files come below the name, also large ones`() throws {
+        try expect("coffer import keepass-xml $V/keepass.xml", 0, "stored 3")
+        #expect(try scene.run("coffer get 'Mail & News/hello.txt'").text == "hello attachment\n")
+        try expect("coffer get 'Mail & News' --field PIN", 0, "4711")
+        let large = "head -c 300000 /dev/zero | base64 --wrap=0 | head -c 300000"
+        try expect(
+            "{ printf 'name,password,note\\nbig,,'; \(large); echo; } >large.csv; coffer import csv large.csv",
+            0,
+            "stored 1"
+        )
+        #expect(try scene.run("coffer get big | wc -c").text == "300000\n")
+        try expect("coffer import csv large.csv", 0, "skipped 1 of 1")
+    }
+
+    @Test func `a file that is encrypted under a password is opened with it alone`() throws {
+        let file = "$V/bitwarden-encrypted.json"
+        try expect("coffer import bitwarden \(file) --file-password-fd 3 3<<<'correct horse'", 0, "stored 1")
+        try expect("coffer get Work/Servers/GitHub --field username", 0, "nina")
+        try expect(
+            "coffer import bitwarden \(file) --file-password-fd 3 3<<<wrong",
+            77,
+            "the password of the file is wrong"
+        )
+        try expect("coffer import bitwarden \(file) </dev/null", 64, "--file-password-fd")
+        try expect(
+            "sed 's/\"kdfType\": 0/\"kdfType\": 1/' \(file) >a.json; coffer import bitwarden a.json --file-password-fd 3 3<<<x",
+            64,
+            "PBKDF2"
+        )
+    }
+
+    // MARK: pass and archives
+
+    @Test func `a tree of pass comes with its content, and the files of others are counted`() throws {
+        try scene.makeGPGKey()
+        try expect(
+            """
+            export PASSWORD_STORE_DIR=$PWD/store; pass init nina@example.com >/dev/null
+            printf 'pw-pass\\nusername: nina\\nurl: https://x.example\\notpauth://totp/x?secret=JBSWY3DPEHPK3PXP\\n' | pass insert -m web/x >/dev/null
+            printf 'single\\n' | pass insert -m single >/dev/null; echo note >store/readme
+            coffer import pass --dry-run; coffer import pass
+            """,
+            0,
+            "stored 2",
+            "1 file that is not of gpg is left out"
+        )
+        try expect("coffer get web/x --field username", 0, "nina")
+        try expect("coffer otp web/x --at 0", 0, "282760")
+        #expect(try scene.run("coffer get single").text == "single")
+        try expect("coffer import pass store", 0, "skipped 2 of 2")
+    }
+
+    @Test func `an archive of 1Password is unpacked into memory, and one that leads out of it is refused`() throws {
+        try expect(
+            """
+            mkdir -p files; cp $V/1pux.json export.data; printf hello >files/doc1__hello.txt; echo {} >export.attributes
+            bsdtar -cf a.1pux --format zip export.attributes export.data files; coffer import 1pux a.1pux
+            """,
+            0,
+            "stored 2"
+        )
+        try expect("coffer get GitHub --field PIN", 0, "4711")
+        #expect(try scene.run("coffer get GitHub/hello.txt").text == "hello")
+        try expect(
+            """
+            bsdtar -cf b.1pux --format zip -s '|files/|../../|' export.data files/doc1__hello.txt
+            coffer import 1pux b.1pux
+            """,
+            64,
+            "which is outside of it"
+        )
+        try expect("coffer import 1pux $V/bitwarden.json", 64, "it looks like the format bitwarden")
+    }
+
+    // MARK: All or nothing
+
+    @Test func `a dry run stores nothing, and shows no secret`() throws {
+        let shown = try expect(
+            "coffer import bitwarden $V/bitwarden.json --dry-run",
+            0,
+            "Work/Servers/GitHub",
+            "this was a dry run"
+        )
+        for secret in ["horse", "pw-mail", "4111", "Rex", "JBSW"] {
+            #expect(!(shown.text + shown.errors).contains(secret))
+        }
+        #expect(try scene.run("coffer list").text == "")
+    }
+
+    @Test func `nothing comes twice, and another content is replaced or skipped on demand only`() throws {
+        try expect("coffer import bitwarden $V/bitwarden.json")
+        try expect("coffer import bitwarden $V/bitwarden.json", 0, "stored 0, replaced 0, skipped 4 of 4 items")
+        try expect("printf mine | coffer put Mail; coffer remove Visa")
+        try expect(
+            "coffer import bitwarden $V/bitwarden.json",
+            73,
+            "1 item exists with another content: 'Mail'",
+            "--replace"
+        )
+        try expect("coffer get Visa", 66)
+        try expect("coffer import bitwarden $V/bitwarden.json --skip", 0, "stored 1, replaced 0, skipped 3")
+        #expect(try scene.run("coffer get Mail").text == "mine")
+        try expect(
+            "coffer import bitwarden $V/bitwarden.json --replace --json",
+            0,
+            #"{"stored":0,"replaced":1,"skipped":3}"#
+        )
+        #expect(try scene.run("coffer history Mail --ago 1").text == "mine")
+        try expect("coffer import bitwarden $V/bitwarden.json --into old", 0, "stored 4")
+    }
+
+    @Test func `if one item can't be stored, those before it are taken back`() throws {
+        // A directory has files only, so that the second login can't become a secret in it.
+        try expect("coffer file mkdir z; printf 'former' | coffer put a")
+        try expect(
+            """
+            printf 'name,password,grouping\\na,new,\\nb,x,\\nc,y,z\\nd,v,\\n' >a.csv
+            coffer import csv a.csv --replace
+            """,
+            64,
+            "can't store 'z/c' of line 4",
+            "nothing was stored"
+        )
+        #expect(try scene.run("coffer get a").text == "former")
+        try expect("coffer get b", 66)
+        try expect("coffer get d", 66)
+    }
+
+    @Test func `a locked vault takes nothing, and says so`() throws {
+        try expect(
+            "coffer lock --now; coffer import bitwarden $V/bitwarden.json",
+            75,
+            "nothing was stored",
+            "coffer unlock"
+        )
+    }
+
+    @Test func `a file that is too large, missing or of another format stores nothing`() throws {
+        try expect("truncate -s 1G huge; coffer import csv huge", 64, "has more than 67108864 bytes")
+        try expect("yes | head -c 70000000 | coffer import csv -", 64, "has more than 67108864 bytes")
+        try expect("coffer import csv missing", 74, "no such file")
+        try expect("coffer import csv .", 64, "is a directory")
+        try expect(
+            "coffer import netrc $V/bitwarden.json",
+            64,
+            "it looks like the format bitwarden",
+            "coffer import bitwarden"
+        )
+        try expect("coffer import word $V/bitwarden.json", 64)
+        try expect("coffer import csv </dev/null", 64, "needs a file")
+        #expect(try scene.run("coffer list").text == "")
+    }
+}
