@@ -106,7 +106,7 @@ import Testing
             "say get $a | tell | cat; say login $b ',\"token\":null,\"login-url\":\"https://b.example/me\"' | tell; say get $b | tell",
             [
                 ("Passcode, for cargo: ", .line(DaemonProcess.passcode)),
-                ("Token for 'local', which https://b.example/me shows: ", .line("typed")),
+                ("Token for local, which https://b.example/me shows: ", .line("typed")),
             ]
         )
         #expect(terminal.shown.contains(#""token":"x""#) && terminal.shown.contains(#""token":"typed""#), "\(terminal)")

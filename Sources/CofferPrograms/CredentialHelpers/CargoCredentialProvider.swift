@@ -108,7 +108,7 @@ struct CargoCredentialProvider: Executable {
     /// The token of `cargo login`, which leaves it to the provider to ask for one.
     private static func token(of request: CargoRequest) throws(CofferError) -> Secret {
         if let token = request.token { return token }
-        let registry = quotedForDisplay(request.registry ?? request.index)
+        let registry = request.registry ?? request.index
         let page: Line = request.loginPage.map { ", which \(name: $0) shows" } ?? ""
         return Secret(
             try SecretInput.ask(

@@ -59,7 +59,7 @@ import Testing
 
     @Test(.enabled(if: hasProviders, cargo))
     func `cargo takes a token from an item that a person has stored`() throws {
-        let all = try run("coffer put cargo/crates.io <needle; \(try configuration(2)); yank && sort -u log", .cargo)
+        let all = try run("coffer put cargo/crates.io <needle\n\(try configuration(2))\nyank && sort -u log", .cargo)
         #expect(all.text.hasSuffix("DELETE right\nGET none\nGET right\n"), "\(all)")
     }
 
