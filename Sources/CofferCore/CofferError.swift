@@ -24,6 +24,8 @@ public struct CofferError: Error, Equatable, Sendable {
     public let cocoaCode: Int?
     /// The missing authentication, if an access control is not met.
     public let need: AuthenticationNeed?
+    /// More than the code says, for programs that have more errors than codes.
+    public let reason: ErrorReason?
 
     /// Creates an error.
     ///
@@ -35,13 +37,15 @@ public struct CofferError: Error, Equatable, Sendable {
     ///   - operation: The operation that failed: `interactionNotAllowed` has another Foundation code for reading than
     ///     for writing.
     ///   - need: The missing authentication.
+    ///   - reason: More than the code says, for programs.
     public init(
         _ code: ErrorCode,
         _ message: String,
         hint: String? = nil,
         retry: Retry = .never,
         operation: ItemOperation = .read,
-        need: AuthenticationNeed? = nil
+        need: AuthenticationNeed? = nil,
+        reason: ErrorReason? = nil
     ) {
         let row = ErrorCode.table.first { $0.code == code }
         self.init(
@@ -50,7 +54,8 @@ public struct CofferError: Error, Equatable, Sendable {
             hint: hint,
             retry: retry,
             cocoaCode: operation == .read ? row?.cocoaRead : row?.cocoaWrite,
-            need: need
+            need: need,
+            reason: reason
         )
     }
 
@@ -61,7 +66,8 @@ public struct CofferError: Error, Equatable, Sendable {
         hint: String?,
         retry: Retry,
         cocoaCode: Int?,
-        need: AuthenticationNeed? = nil
+        need: AuthenticationNeed? = nil,
+        reason: ErrorReason? = nil
     ) {
         self.code = code
         self.message = message
@@ -69,6 +75,7 @@ public struct CofferError: Error, Equatable, Sendable {
         self.retry = retry
         self.cocoaCode = cocoaCode
         self.need = need
+        self.reason = reason
     }
 
     /// Whether the codes are the same.

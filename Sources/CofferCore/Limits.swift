@@ -126,6 +126,18 @@ public enum Limits {
     public static let handles = 256
     /// Files that all connections have open together: within the descriptor limit of the daemon.
     public static let openFiles = 2048
+    /// The names of a file: a change of its class writes the row of each.
+    public static let links = 1000
+    /// The bytes of what a symbolic link leads to: a path, as in `PATH_MAX` without its end.
+    public static let linkTargetBytes = 4095
+    /// The bytes of the name of an extended attribute, as in `XATTR_NAME_MAX`.
+    public static let extendedAttributeNameBytes = 255
+    /// The bytes of the value of an extended attribute, as in `XATTR_SIZE_MAX`.
+    public static let extendedAttributeBytes = 64 << 10
+    /// The extended attributes of a file: they are sealed and opened together with its name.
+    public static let extendedAttributes = 256
+    /// The bytes of all of them, names and values.
+    public static let extendedAttributesBytes = 128 << 10
     /// The bytes of a configuration file: far more than anybody writes by hand.
     public static let configurationBytes = 1 << 20
     /// The bytes of an access group's name: that of a program has the program's path, with four bytes for some of its
@@ -233,6 +245,8 @@ public enum Limits {
     package static let rangesPerFinding = 64
     /// Rows of chunks that are read in one step when a file is opened.
     package static let openingRows = 1024
+    /// Chunks of an open file that one request turns into zeros: each is a small write to the disk.
+    package static let punchedChunks = 512
     /// Chunks of an open file that were written and are not in the catalog: then they are synced.
     package static let pendingChunks = 4096
     /// Chunks of open files that are kept in plaintext until a lock or a close, each of at most ``chunkBytes`` of locked

@@ -42,6 +42,9 @@ package final class ContentDirectory: Sendable {
         staging = try root.subdirectory(Self.stagingName)
     }
 
+    /// The space of the disk.
+    func space() throws(SystemError) -> DiskSpace { try root.diskSpace() }
+
     var fileSystem: FileSystem { root.fileSystem }
 
     func create(_ id: ItemID) throws(SystemError) -> OwnedDescriptor { try staging.create(id.hexadecimal) }

@@ -1,10 +1,14 @@
 package import CofferCore
 
-/// An entry of the tree: a file or a directory.
+/// An entry of the tree: a file, a directory or a symbolic link.
 package struct FileEntry {
     let node: FileTree.Node
     /// The path.
     package let path: String
+    /// The row that the path leads to; `nil` for that of the file.
+    var name: FileTree.NameRow?
+    /// The open file, if it has lost its name.
+    var orphan: OpenFile?
 
     /// Whether it is a directory.
     package var isDirectory: Bool { node.kind == .directory }
@@ -13,8 +17,26 @@ package struct FileEntry {
         isDirectory ? node.metadata.defaultClass : node.protectionClass
     }
     package var metadata: NodeMetadata { node.metadata }
-    /// The file; `nil` for a directory.
-    package var file: FileItem? { FileItem(node, path: path) }
+    /// The number that all names of it share, and that nothing else ever gets.
+    package var inode: Int64 { node.id }
+    /// What it is.
+    package var type: FileType {
+        switch node.kind {
+        case .directory: .directory
+        case .file, .hardLink: .file
+        case .symbolicLink: .symbolicLink
+        }
+    }
+    /// The permission bits of POSIX: those that were stated, or else the usual ones.
+    package var mode: UInt16 {
+        switch node.kind {
+        case .directory: metadata.ownership.mode ?? 0o755
+        case .file, .hardLink: metadata.ownership.mode ?? 0o644
+        case .symbolicLink: 0o777
+        }
+    }
+    /// The file; `nil` for anything else.
+    package var file: FileItem? { FileItem(node, path: path, name) }
     /// Whether it is a directory that was created explicitly.
     package var staysWhenEmpty: Bool { isDirectory && metadata.flags.contains(.stays) }
     /// The name in quotes, for a sentence.
@@ -22,8 +44,8 @@ package struct FileEntry {
 }
 
 extension FileItem {
-    /// Creates a file from a node; `nil` for a directory.
-    init?(_ node: FileTree.Node, path: String) {
+    /// Creates a file from a node; `nil` for anything else.
+    init?(_ node: FileTree.Node, path: String, _ name: FileTree.NameRow? = nil) {
         guard node.kind == .file, let protectionClass = node.protectionClass, let content = node.content else {
             return nil
         }
@@ -34,7 +56,8 @@ extension FileItem {
             path: path,
             protectionClass: protectionClass,
             content: content,
-            wrappedKey: node.wrappedKey
+            wrappedKey: node.wrappedKey,
+            name: name ?? FileTree.NameRow(id: node.id, parent: node.parent)
         )
     }
 }
@@ -54,7 +77,8 @@ extension CofferError {
         CofferError(
             .param,
             "can't store \(name.quoted): the path, or a part of it, is taken by a file or a directory",
-            hint: "'coffer list' shows what is there"
+            hint: "'coffer list' shows what is there",
+            reason: .notDirectory
         )
     }
 }

@@ -12,13 +12,15 @@ package struct FileItem: Sendable {
     package let protectionClass: ProtectionClass
     let content: ItemID
     let wrappedKey: [UInt8]
+    /// The row that the path leads to.
+    let name: FileTree.NameRow
 }
 
 extension FileItem {
+    /// The number of the file, which its names share.
+    package var inode: Int64 { node }
     /// The access group of the file.
     package var group: String { metadata.group }
-    /// The last part of the path.
-    var name: String { metadata.name }
     /// The size of the content.
     package var byteCount: Int64 { metadata.byteCount }
     /// The kind that its owner stated.
@@ -30,9 +32,15 @@ extension FileItem {
 }
 
 extension ItemChange {
-    package init(_ kind: Kind, _ file: FileItem) { self.init(kind, in: .file, group: file.group, name: file.path) }
+    package init(_ kind: Kind, _ file: FileItem) {
+        self.init(kind, in: .file, group: file.group, name: file.path, inode: file.node)
+    }
 
-    package init(_ kind: Kind, file name: ItemName, in group: String, formerName: ItemName? = nil) {
-        self.init(kind, in: .file, group: group, name: name.path, formerName: formerName?.path)
+    package init(_ kind: Kind, file name: ItemName, in group: String, formerName: ItemName? = nil, inode: Int64?) {
+        self.init(kind, in: .file, group: group, name: name.path, formerName: formerName?.path, inode: inode)
+    }
+
+    package init(_ kind: Kind, _ entry: FileEntry) {
+        self.init(kind, in: .file, group: entry.metadata.group, name: entry.path, inode: entry.inode)
     }
 }

@@ -10,22 +10,22 @@ internal import CofferKeys
 struct FileRows: SealedTable {
     static let numbersSQL: StaticString = "SELECT id FROM file_nodes WHERE id > ? ORDER BY id LIMIT ?"
     static let rowSQL: StaticString = """
-        SELECT id, parent, name_tag, kind, class_key, content, wrapped_key, metadata FROM file_nodes WHERE id = ?
+        SELECT id, parent, name_tag, kind, class_key, content, wrapped_key, metadata, target FROM file_nodes WHERE id = ?
         """
     static let quarantineSQL: StaticString = """
         INSERT INTO file_quarantine
-            (damage, moved, row, parent, name_tag, kind, class_key, content, wrapped_key, metadata)
-        SELECT ?, ?, id, parent, name_tag, kind, class_key, content, wrapped_key, metadata
+            (damage, moved, row, parent, name_tag, kind, class_key, content, wrapped_key, metadata, target)
+        SELECT ?, ?, id, parent, name_tag, kind, class_key, content, wrapped_key, metadata, target
         FROM file_nodes WHERE id = ?
         """
     static let removeSQL: StaticString = "DELETE FROM file_nodes WHERE id = ?"
     static let quarantinedRowSQL: StaticString = """
-        SELECT row, parent, name_tag, kind, class_key, content, wrapped_key, metadata
+        SELECT row, parent, name_tag, kind, class_key, content, wrapped_key, metadata, target
         FROM file_quarantine WHERE id = ?
         """
     static let restoreSQL: StaticString = """
-        INSERT INTO file_nodes (id, parent, name_tag, kind, class_key, content, wrapped_key, metadata)
-        SELECT row, parent, name_tag, kind, class_key, content, wrapped_key, metadata
+        INSERT INTO file_nodes (id, parent, name_tag, kind, class_key, content, wrapped_key, metadata, target)
+        SELECT row, parent, name_tag, kind, class_key, content, wrapped_key, metadata, target
         FROM file_quarantine WHERE id = ?
         """
     static let stage = CheckStage.files
@@ -46,7 +46,11 @@ struct FileRows: SealedTable {
             let tag = store.tree.tag(node.metadata.name[...], under: node.parent, in: node.metadata.group)
             if try row.blob(2) != tag {
                 seen.damage = .name
-            } else if node.parent != FileTree.root {
+            } else if try !isWhole(node) {
+                // A name without a file can't be given one; a file without a name can.
+                seen.damage = .missingOwner
+                if node.kind != .hardLink { seen.repair = .directory }
+            } else if node.parent != FileTree.linked, node.parent != FileTree.root {
                 switch try directory(node.parent) {
                 case .there: break
                 case .replaceable:
@@ -63,6 +67,14 @@ struct FileRows: SealedTable {
             seen.damage = .row
         }
         return seen
+    }
+
+    /// Whether the other half of a hard link is there.
+    private func isWhole(_ node: FileTree.Node) throws -> Bool {
+        if node.kind == .hardLink {
+            return (try? store.tree.target(of: node, "a file"))?.parent == FileTree.linked
+        }
+        return try node.parent != FileTree.linked || store.tree.hasLinks(node.id)
     }
 
     func name(of contents: FileTree.Node, for groups: AccessGroups) -> String? {
@@ -99,7 +111,24 @@ struct FileRows: SealedTable {
     }
 
     func mend(_ number: Int64, _ seen: Examination<FileTree.Node>, _ now: Int64) throws -> Int {
-        try seen.contents.map { try replaceDirectory(of: $0, now) } ?? 0
+        guard let node = seen.contents else { return 0 }
+        if node.parent == FileTree.linked {
+            try rename(node)
+            return 0
+        }
+        return try replaceDirectory(of: node, now)
+    }
+
+    /// Gives a file whose last name is missing a new one, under the root.
+    private func rename(_ node: FileTree.Node) throws {
+        var node = node
+        node.parent = FileTree.root
+        node.metadata.name = Self.recoveredName(node.id)
+        try store.tree.update(node)
+    }
+
+    private static func recoveredName(_ number: Int64) -> String {
+        "recovered-\(hexadecimal((0..<8).map { UInt8(truncatingIfNeeded: number >> (56 - 8 * $0)) }))"
     }
 
     /// Creates a directory for entries whose directory is missing.
@@ -110,8 +139,7 @@ struct FileRows: SealedTable {
             let movedCount = try move(node.parent, .metadata, now)
             let metadata = NodeMetadata(
                 group: node.metadata.group,
-                name:
-                    "recovered-\(hexadecimal((0..<8).map { UInt8(truncatingIfNeeded: node.parent >> (56 - 8 * $0)) }))",
+                name: Self.recoveredName(node.parent),
                 created: now,
                 modified: now
             )

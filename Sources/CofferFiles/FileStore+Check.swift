@@ -69,8 +69,9 @@ extension FileStore {
     /// - Throws: `interactionNotAllowed` before the first unlock, if the passcode protects its name; ``DatabaseError``.
     package func file(numbered number: Int64) throws -> FileItem? {
         guard let node = try intactNode(number) else { return nil }
-        var components = [node.metadata.name]
-        var parent = node.parent
+        guard let name = try tree.nameRow(of: node) else { return FileItem(node, path: node.metadata.name) }
+        var components = [name.metadata.name]
+        var parent = name.parent
         while parent != FileTree.root, components.count < Limits.nameComponents, let next = try intactNode(parent) {
             components.append(next.metadata.name)
             parent = next.parent

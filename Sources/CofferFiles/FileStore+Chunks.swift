@@ -110,6 +110,43 @@ extension FileStore {
         return WritePlan(content: file.content, pieces: [piece])
     }
 
+    /// Plans to turn a range of an open file into zeros, as much of it as one request may.
+    ///
+    /// A chunk that is zeros as a whole becomes an empty one: what is behind the plaintext of a chunk reads as zeros.
+    ///
+    /// - Parameters:
+    ///   - range: The bytes; what is behind the end of the file is zeros already.
+    ///   - file: The file, after ``prepareWriting(_:)``.
+    /// - Returns: The plan, and the offset up to which the range is zeros then.
+    package func planZeroing(_ range: Range<Int64>, of file: OpenFile) throws -> (plan: WritePlan, end: Int64) {
+        let chunkBytes = file.chunkBytes
+        let stored = range.clamped(to: 0..<max(0, file.byteCount))
+        var pieces: [WritePlan.Piece] = []
+        guard !stored.isEmpty else { return (WritePlan(content: file.content, pieces: []), range.upperBound) }
+        let first = stored.lowerBound / chunkBytes
+        let last = min((stored.upperBound - 1) / chunkBytes, first + Int64(Limits.punchedChunks) - 1)
+        for (index, source) in zip(first...last, try sources(of: first...last, in: file)) where source != .hole {
+            let start = index * chunkBytes
+            let part = stored.clamped(to: start..<(start + Int64(source.byteCount)))
+            if part.isEmpty { continue }
+            let isWhole = part.count == source.byteCount
+            pieces.append(
+                WritePlan.Piece(
+                    index: index,
+                    source: source,
+                    slot: file.takeSlot(),
+                    range: isWhole ? 0..<0 : Int(part.lowerBound - start)..<Int(part.upperBound - start),
+                    byteCount: isWhole ? 0 : source.byteCount
+                )
+            )
+        }
+        let end = (last + 1) * chunkBytes
+        return (
+            WritePlan(content: file.content, pieces: pieces),
+            end >= stored.upperBound ? range.upperBound : end
+        )
+    }
+
     /// Records what a plan has written.
     ///
     /// - Parameters:
@@ -238,7 +275,8 @@ extension FileStore {
                 metadata.byteCount = file.byteCount
                 metadata.visibleBaseBytes = file.visibleBaseBytes
                 metadata.chunksTag = tag.bytes
-                metadata.modified = now
+                metadata.times.modified = changes.time ?? NodeTimes.nanoseconds(now)
+                metadata.times.changed = NodeTimes.nanoseconds(now)
                 try tree.update(node, to: metadata)
             }
         } catch let finding as ContentFormat.Finding {

@@ -18,6 +18,7 @@ extension FileStore {
     ///   - group: The caller's group.
     ///   - protectionClass: Its class: a file of class B can be created in every state.
     ///   - kind: The kind that its owner states.
+    ///   - ownership: Its mode and its owner.
     ///   - now: Milliseconds since 1970.
     /// - Returns: The file, open.
     /// - Throws: `interactionNotAllowed`; `param` if a part of the path is a file.
@@ -26,6 +27,7 @@ extension FileStore {
         in group: String,
         as protectionClass: ProtectionClass,
         kind: ItemKind? = nil,
+        ownership: Ownership = Ownership(),
         now: Int64
     ) throws -> OpenFile {
         try checkPath(name, in: group)
@@ -43,7 +45,7 @@ extension FileStore {
             node = try connection.transaction {
                 try connection.faults.refuseNew(name.quoted)
                 let parent = try tree.makeParents(of: name, in: group, now: now)
-                let metadata = NodeMetadata(
+                var metadata = NodeMetadata(
                     group: group,
                     name: String(name.components[name.components.count - 1]),
                     kind: kind,
@@ -51,6 +53,8 @@ extension FileStore {
                     modified: now,
                     flags: .hasNoBase
                 )
+                metadata.ownership = ownership
+                try tree.touch(parent, now: now)
                 return try tree.insert(
                     metadata,
                     under: parent,

@@ -12,6 +12,7 @@ extension FileStore {
     /// - Throws: ``DatabaseError``.
     package func lostFiles(behind directory: Int64?) throws -> (count: Int, directory: Int64)? {
         guard let next = try tree.nextParent(behind: directory ?? .min) else { return nil }
+        if next == FileTree.linked { return (try tree.unnamedCount(), next) }
         do {
             if try tree.path(ofDirectory: next) != nil { return (0, next) }
         } catch let error as CofferError where error.code == .interactionNotAllowed {

@@ -11,11 +11,29 @@ extension FileStore {
     /// - Parameters:
     ///   - name: The path.
     ///   - group: The caller's group.
+    ///   - keepsDirectory: Whether its directory stays, also if it was made implicitly and is empty now.
+    ///   - now: Milliseconds since 1970.
+    /// - Returns: The number of what was removed.
     /// - Throws: `itemNotFound`; `param` if the directory is not empty.
-    package func removeEntry(_ name: ItemName, in group: String) throws {
+    @discardableResult
+    package func removeEntry(
+        _ name: ItemName,
+        in group: String,
+        keepsDirectory: Bool = false,
+        now: Int64
+    ) throws -> Int64 {
         guard let found = try tree.rawNode(at: name, in: group) else { throw CofferError.noEntry(name) }
         guard try tree.isEmpty(found.id) else { throw Self.notEmpty(name, .param) }
-        try remove(found.id, content: found.content, under: found.parent)
+        let (id, content) = try owner(of: found.id, found.content, target: found.target)
+        let dead = try connection.transaction {
+            try forgetRemoved()
+            let name = FileTree.NameRow(id: found.id, parent: found.parent)
+            let dead = try removeName(name, of: id, content: content, now: now)
+            try tree.didRemove(from: found.parent, keepsDirectory: keepsDirectory, now: now)
+            return dead
+        }
+        if let dead { toRemove.append(dead) }
+        return id
     }
 
     /// Begins to remove a directory with everything in it.
@@ -37,9 +55,10 @@ extension FileStore {
     ///
     /// - Parameters:
     ///   - removal: The removal.
+    ///   - now: Milliseconds since 1970.
     ///   - isEnough: Called after each entry; whether to stop for now.
     /// - Returns: Whether the removal is complete.
-    package func resume(with removal: inout TreeRemoval, until isEnough: () -> Bool) throws -> Bool {
+    package func resume(with removal: inout TreeRemoval, now: Int64, until isEnough: () -> Bool) throws -> Bool {
         // Changed as a copy, so that entries of a transaction that is rolled back are not counted.
         var next = removal
         var contents: [ItemID] = []
@@ -48,7 +67,7 @@ extension FileStore {
             if try next.walk.resume() != nil { next.keptCount += 1 }
             repeat {
                 guard let visit = try next.walk.next() else { return true }
-                try take(visit, &next, &contents)
+                try take(visit, &next, &contents, now)
             } while !isEnough()
             return false
         }
@@ -57,18 +76,23 @@ extension FileStore {
         return isDone
     }
 
-    private func take(_ visit: TreeWalk.Visit, _ removal: inout TreeRemoval, _ contents: inout [ItemID]) throws {
+    private func take(
+        _ visit: TreeWalk.Visit,
+        _ removal: inout TreeRemoval,
+        _ contents: inout [ItemID],
+        _ now: Int64
+    ) throws {
         switch visit {
         case .entry(let entry) where entry.isDirectory: return
         case .entry(let entry):
-            try unlink(entry.node.id)
-            try tree.delete(entry.node.id, content: entry.node.content)
-            if let content = entry.node.content { contents.append(content) }
+            let name = entry.name ?? FileTree.NameRow(id: entry.node.id, parent: entry.node.parent)
+            let dead = try removeName(name, of: entry.node.id, content: entry.node.content, now: now)
+            if let dead { contents.append(dead) }
         case .damaged(let entry) where entry.isDirectory, .sealed(let entry) where entry.isDirectory: return
         case .damaged(let entry), .sealed(let entry):
-            try unlink(entry.id)
-            try tree.delete(entry.id, content: entry.content)
-            if let content = entry.content { contents.append(content) }
+            let (id, content) = try owner(of: entry.id, entry.content, target: entry.target)
+            let name = FileTree.NameRow(id: entry.id, parent: entry.parent)
+            if let dead = try removeName(name, of: id, content: content, now: now) { contents.append(dead) }
         case .end(let directory):
             // Another client may have created an entry in it in another turn.
             guard try tree.isEmpty(directory) else {
@@ -76,25 +100,32 @@ extension FileStore {
                 return
             }
             try tree.delete(directory, content: nil)
-            if directory == removal.top { try tree.prune(removal.parent) }
+            if directory == removal.top { try tree.didRemove(from: removal.parent, now: now) }
         }
         removal.removedCount += 1
     }
 
-    private func remove(_ id: Int64, content: ItemID?, under parent: Int64) throws {
-        try connection.transaction {
-            try forgetRemoved()
-            try unlink(id)
-            try tree.delete(id, content: content)
-            try tree.prune(parent)
-        }
-        if let content { toRemove.append(content) }
+    /// What a row names, with its content: of a hard link its file, even if neither can be read.
+    private func owner(
+        of id: Int64,
+        _ content: ItemID?,
+        target: Int64?
+    ) throws -> (id: Int64, content: ItemID?) {
+        guard let target else { return (id, content) }
+        let found = try connection.row(
+            "SELECT content FROM file_nodes WHERE id = ? AND parent = ?",
+            .integer(target),
+            .integer(FileTree.linked)
+        ) { row in (try? row.optionalBlob(0)).flatMap(\.self).flatMap { ItemID($0) } }
+        // The file of a dangling name is gone: only the name is left to be removed.
+        return found.map { (target, $0) } ?? (id, nil)
     }
 }
 
 /// The removal of a directory with everything in it, in progress.
 package struct TreeRemoval {
-    let top: Int64
+    /// The number of the directory.
+    package let top: Int64
     let parent: Int64
     var walk: TreeWalk
     /// The number of entries removed.

@@ -17,18 +17,24 @@ extension FileStore {
     /// - Throws: `decode` if it, or a directory on its path, is damaged; `interactionNotAllowed` before the first unlock,
     ///   if the passcode protects its name.
     package func entry(_ name: ItemName, in group: String) throws -> FileEntry? {
-        try tree.node(at: name, in: group).map { FileEntry(node: $0, path: name.path) }
+        guard let place = try tree.place(at: name, in: group) else { return nil }
+        guard let node = place.node else { throw CofferError.locked(name.quoted, in: keys.state, for: .read) }
+        return FileEntry(node: node, path: name.path, name: place.name)
     }
 
-    /// The current entry of an open file; `nil` if it was removed.
+    /// The current item of an open file; `nil` if it was removed.
     ///
     /// - Parameter file: An open file.
     /// - Throws: `decode` if it is damaged; ``DatabaseError``.
     package func item(of file: OpenFile) throws -> FileItem? {
-        guard let node = try tree.node(numbered: file.node, file.subject),
-            let directory = try tree.path(ofDirectory: node.parent)
+        guard let node = try tree.node(numbered: file.node, file.subject), let name = try tree.nameRow(of: node),
+            let directory = try tree.path(ofDirectory: name.parent)
         else { return nil }
-        return FileItem(node, path: directory + node.metadata.name)
+        return FileItem(
+            node,
+            path: directory + name.metadata.name,
+            FileTree.NameRow(id: name.id, parent: name.parent)
+        )
     }
 
     /// Finds a file or a directory that must exist.
@@ -50,14 +56,15 @@ extension FileStore {
     /// - Throws: As ``requireEntry(_:in:)``, but not for what was stored before the first unlock and since the daemon
     ///   started.
     package func requireOwnEntry(_ name: ItemName, in group: String) throws -> FileEntry {
-        guard let node = try ownNode(at: name, in: group) else { throw CofferError.noEntry(name) }
-        return FileEntry(node: node, path: name.path)
+        guard let place = try tree.place(at: name, in: group) else { throw CofferError.noEntry(name) }
+        return FileEntry(node: try own(place.node, place.id, name), path: name.path, name: place.name)
     }
 
-    private func ownNode(at name: ItemName, in group: String) throws -> FileTree.Node? {
-        guard let place = try tree.place(at: name, in: group) else { return nil }
+    /// A row that is to be changed.
+    private func own(_ node: FileTree.Node?, _ id: Int64, _ name: ItemName) throws -> FileTree.Node {
         do {
-            return try place.node ?? tree.node(numbered: place.id, name.quoted)
+            guard let node = try node ?? tree.node(numbered: id, name.quoted) else { throw CofferError.noEntry(name) }
+            return node
         } catch let error as CofferError where error.code == .interactionNotAllowed {
             throw CofferError.locked(name.quoted, in: keys.state, for: .write)
         }
@@ -123,7 +130,7 @@ extension FileStore {
     package func occupant(of name: ItemName, in group: String) throws -> Occupant? {
         guard let place = try tree.place(at: name, in: group) else { return nil }
         if place.kind == .file { return .file }
-        return place.stays ? .madeDirectory : nil
+        return place.stays || place.kind == .symbolicLink ? .madeDirectory : nil
     }
 
     /// Begins a walk through a directory.
@@ -145,6 +152,7 @@ extension FileStore {
     ///   - group: The caller's group.
     ///   - defaultClass: The class of new files in it; `nil` to inherit it.
     ///   - makesParents: Whether to create missing parent directories, and to accept an existing directory.
+    ///   - ownership: The mode and the owner of the directory.
     ///   - now: Milliseconds since 1970.
     /// - Throws: `duplicateItem` if something is at the path; `itemNotFound` if a parent directory does not exist;
     ///   `param` if a parent is a file.
@@ -153,6 +161,7 @@ extension FileStore {
         in group: String,
         defaultClass: ProtectionClass?,
         makesParents: Bool,
+        ownership: Ownership = Ownership(),
         now: Int64
     ) throws {
         let components = name.components
@@ -163,7 +172,7 @@ extension FileStore {
                 if let place = try tree.place(component, under: parent, in: group, name) {
                     if isLast {
                         try acceptDirectory(place, name, defaultClass, makesParents)
-                    } else if place.kind == .file {
+                    } else if place.kind != .directory {
                         throw CofferError.fileInTheWay(name)
                     }
                     parent = place.id
@@ -171,7 +180,7 @@ extension FileStore {
                 }
                 guard isLast || makesParents else { throw Self.noParent(name) }
                 try connection.faults.refuseNew(name.quoted)
-                let metadata = NodeMetadata(
+                var metadata = NodeMetadata(
                     group: group,
                     name: String(component),
                     created: now,
@@ -179,6 +188,8 @@ extension FileStore {
                     flags: .stays,
                     defaultClass: isLast ? defaultClass : nil
                 )
+                metadata.ownership = isLast ? ownership : Ownership(uid: ownership.uid, gid: ownership.gid)
+                try tree.touch(parent, now: now)
                 parent = try tree.insert(metadata, under: parent, .directory, class: nil, content: nil, wrappedKey: [])
             }
         }
@@ -217,7 +228,7 @@ extension FileStore {
         var node = directory.node
         if node.metadata.defaultClass == protectionClass { return }
         node.metadata.defaultClass = protectionClass
-        node.metadata.modified = now
+        node.metadata.didChange(at: now)
         try tree.update(node)
     }
 
@@ -245,109 +256,12 @@ extension FileStore {
         return true
     }
 
-    /// Whether a file is open for writing.
-    package func isOpenForWriting(_ entry: FileEntry) -> Bool { openFiles[entry.node.id]?.hasWriter ?? false }
-
-    /// The size of a file, including what open handles have not synced; 0 for a directory.
-    package func byteCount(of entry: FileEntry) -> Int64 {
-        openFiles[entry.node.id]?.byteCount ?? entry.metadata.byteCount
-    }
-
-    // MARK: Moving
-
-    /// Renames a file or a directory, within the open transaction.
-    ///
-    /// One row is changed, regardless of the content of a directory. Classes do not change; missing parent directories
-    /// of the new path are created.
-    ///
-    /// - Parameters:
-    ///   - name: The path.
-    ///   - target: The new path.
-    ///   - group: The caller's group.
-    ///   - replaces: Whether to replace a file, or an empty directory by a directory.
-    ///   - now: Milliseconds since 1970.
-    /// - Throws: `itemNotFound`; `duplicateItem` if the target exists and is not to be replaced; `param` if a part of
-    ///   the path is a file, a directory would contain itself, or a path would become too long.
-    package func move(
-        _ name: ItemName,
-        to target: ItemName,
-        in group: String,
-        replaces: Bool,
-        now: Int64
-    ) throws {
-        guard var node = try ownNode(at: name, in: group) else { throw CofferError.noEntry(name) }
-        if name == target { return }
-        if node.kind == .directory {
-            if target.isBelow(name) {
-                throw CofferError(.param, "can't move \(name.quoted) to \(target.quoted): that is inside of it")
-            }
-            try checkDepth(of: FileEntry(node: node, path: name.path), at: target)
-        }
-        let existing = try tree.place(at: target, in: group)
-        if let existing {
-            guard replaces else { throw Self.exists(target, existing.kind) }
-            guard existing.kind == node.kind else {
-                throw CofferError(
-                    .duplicateItem,
-                    "can't replace \(target.quoted): a file takes the place of a file only, a directory of a directory",
-                    operation: .write
-                )
-            }
-            if existing.kind == .directory, try !tree.isEmpty(existing.id) {
-                throw Self.notEmpty(target, .duplicateItem)
-            }
-        } else {
-            try connection.faults.refuseNew(target.quoted)
-        }
-        try connection.transaction {
-            try forgetRemoved()
-            // The parents come first: the removal of the replaced entry would not prune them, but the moved entry may
-            // be their only one.
-            let parent = try tree.makeParents(of: target, in: group, now: now)
-            if let existing {
-                try unlink(existing.id)
-                try tree.delete(existing.id, content: existing.content)
-            }
-            let former = node.parent
-            node.parent = parent
-            node.metadata.name = String(target.components[target.components.count - 1])
-            try tree.update(node)
-            try tree.prune(former)
-        }
-        if let content = existing?.content { toRemove.append(content) }
-    }
-
-    /// Checks that every path below a directory is valid after the directory is moved.
-    private func checkDepth(of directory: FileEntry, at target: ItemName) throws {
-        let depth = target.components.count
-        let byteCount = target.path.utf8.count
-        let formerDepth = directory.path.utf8.count { $0 == UInt8(ascii: "/") } + 1
-        if depth <= formerDepth && byteCount <= directory.path.utf8.count { return }
-        let height = try tree.height(of: directory.node.id) + 1
-        // Most trees are so flat that no name has to be read.
-        let isShort = byteCount + height * (Limits.nameComponentBytes + 1) <= Limits.nameBytes
-        if depth + height <= Limits.nameComponents && isShort { return }
-        var walk = walk(below: directory, in: [directory.metadata.group], isRecursive: true)
-        let growth = byteCount - directory.path.utf8.count
-        while let visit = try walk.next() {
-            guard case .entry(let entry) = visit else { continue }
-            let parts = entry.path.utf8.count { $0 == UInt8(ascii: "/") } + 1 - formerDepth + depth
-            guard parts <= Limits.nameComponents, entry.path.utf8.count + growth <= Limits.nameBytes else {
-                throw CofferError(
-                    .param,
-                    "can't move \(directory.quoted) to \(target.quoted): the path of \(entry.quoted) would become too long",
-                    hint: "a path has at most \(Limits.nameComponents) parts and \(Limits.nameBytes) bytes"
-                )
-            }
-        }
-    }
-
     // MARK: Errors
 
-    private static func exists(_ name: ItemName, _ kind: FileTree.Kind) -> CofferError {
+    static func exists(_ name: ItemName, _ kind: FileTree.Kind) -> CofferError {
         CofferError(
             .duplicateItem,
-            "there is a \(kind == .file ? "file" : "directory") \(name.quoted) already",
+            "there is a \(kind.words) \(name.quoted) already",
             hint: "choose another name, or remove it",
             operation: .create
         )
@@ -367,12 +281,19 @@ extension FileStore {
             code,
             "the directory \(name.quoted) is not empty",
             hint: "'coffer file remove --recursive' removes it with all that is in it",
-            operation: .write
+            operation: .write,
+            reason: .notEmpty
         )
     }
 }
 
-extension ItemName {
-    /// Whether a path is below another one.
-    fileprivate func isBelow(_ other: ItemName) -> Bool { path.utf8.starts(with: (other.path + "/").utf8) }
+extension FileTree.Kind {
+    /// What it is, in words.
+    var words: String {
+        switch self {
+        case .directory: "directory"
+        case .file, .hardLink: "file"
+        case .symbolicLink: "symbolic link"
+        }
+    }
 }

@@ -2,7 +2,7 @@ package import CofferCore
 package import CofferDatabase
 package import CofferKeys
 internal import CofferMemory
-internal import CofferSystem
+package import CofferSystem
 
 /// The file-protection store: files of any size, each encrypted under its own key, which its class key wraps.
 ///
@@ -89,6 +89,7 @@ package final class FileStore {
             sql: "CREATE INDEX file_directories ON file_nodes (parent) WHERE kind = 1;"
         ),
         unsealedMigration,
+        FileTree.linksMigration,
     ]
 
     /// Opens the store in a catalog after its migrations.
@@ -118,7 +119,7 @@ package final class FileStore {
     ) throws -> FileItem? {
         guard let place = try tree.place(at: name, in: group), place.kind == .file else { return nil }
         guard let node = place.node else { throw CofferError.locked(name.quoted, in: keys.state, for: operation) }
-        return FileItem(node, path: name.path)
+        return FileItem(node, path: name.path, place.name)
     }
 
     /// The class of a file, in every state of the vault; `nil` if there is none.
@@ -129,6 +130,22 @@ package final class FileStore {
     package func protectionClass(of name: ItemName, in group: String) throws -> ProtectionClass? {
         guard let place = try tree.place(at: name, in: group), place.kind == .file else { return nil }
         return place.protectionClass
+    }
+
+    /// The number of what is at a path, in every state of the vault; `nil` if nothing is.
+    ///
+    /// - Parameters:
+    ///   - name: The path.
+    ///   - group: The caller's group.
+    package func inode(of name: ItemName, in group: String) throws -> Int64? { try tree.place(at: name, in: group)?.id }
+
+    /// The space of the disk that the vault is on.
+    ///
+    /// - Throws: `io`.
+    package func space() throws(CofferError) -> DiskSpace {
+        do throws(SystemError) { return try contents.space() } catch {
+            throw error.cofferError("can't read how much space the disk has")
+        }
     }
 
     /// The number of files.
@@ -269,7 +286,9 @@ package final class FileStore {
     ///   - decision: The rule by which the put was decided, and what overrode it.
     ///   - keptItem: What the file keeps of the keychain item that it replaces; `nil` if it replaces none.
     ///   - now: Milliseconds since 1970.
+    /// - Returns: The number of the file.
     /// - Throws: `interactionNotAllowed` if the vault was locked meanwhile.
+    @discardableResult
     package func commit(
         _ write: ContentWrite,
         at name: ItemName,
@@ -280,29 +299,29 @@ package final class FileStore {
         decision: String = "",
         keptItem: [UInt8]? = nil,
         now: Int64
-    ) throws {
+    ) throws -> Int64 {
         try checkPath(name, in: group)
         let place = try tree.place(at: name, in: group)
-        let existing = place?.node.flatMap { FileItem($0, path: name.path) }
+        let existing = place.flatMap { place in place.node.flatMap { FileItem($0, path: name.path, place.name) } }
         let mayCreate = write.protectionClass.permits(.create, in: keys.state)
         // Whether the old file may be replaced was decided when the write began; this continues that write.
         guard mayCreate, place?.protectionClass?.permits(.proceed, in: keys.state) ?? true else {
             throw CofferError.locked(name.quoted, in: keys.state, for: .write)
         }
         if place == nil { try connection.faults.refuseNew(name.quoted) }
+        let node = Int64.random(in: 1...Int64.max)
+        var dead: ItemID?
         try connection.transaction {
             try forgetRemoved()
             // The parents come first: the removal of the old file would prune them.
             let parent = try tree.makeParents(of: name, in: group, now: now)
-            let node = Int64.random(in: 1...Int64.max)
             var formerKind = existing?.kind
             if let place {
                 if place.node == nil {
                     formerKind = (try? tree.node(numbered: place.id, name.quoted))?.metadata.kind
                     try setAside(place, for: node)
                 }
-                try unlink(place.id)
-                try tree.delete(place.id, content: place.content)
+                dead = try removeName(place.name, of: place.id, content: place.content, now: now)
             }
             var metadata = NodeMetadata(
                 group: group,
@@ -314,6 +333,10 @@ package final class FileStore {
             )
             metadata.decision = decision
             metadata.keptItem = keptItem ?? existing?.metadata.keptItem ?? []
+            // Another content of the same file, for those who look at it by name.
+            metadata.ownership = existing?.metadata.ownership ?? Ownership()
+            metadata.extended = existing?.metadata.extended ?? ExtendedAttributes()
+            try tree.touch(parent, now: now)
             _ = try tree.insert(
                 metadata,
                 under: parent,
@@ -325,7 +348,8 @@ package final class FileStore {
             )
         }
         toPlace.append(write.id)
-        if let content = place?.content { toRemove.append(content) }
+        if let dead { toRemove.append(dead) }
+        return node
     }
 
     /// Changes the class of a file, within the open transaction: its key is rewrapped, its content is not touched.
@@ -364,13 +388,34 @@ package final class FileStore {
     }
 
     /// Removes a file, within the open transaction.
-    package func remove(_ file: FileItem) throws {
-        try connection.transaction {
+    ///
+    /// - Parameters:
+    ///   - file: The file.
+    ///   - now: Milliseconds since 1970.
+    package func remove(_ file: FileItem, now: Int64) throws {
+        let dead = try connection.transaction {
             try forgetRemoved()
-            try unlink(file.node)
-            try tree.remove(file)
+            let dead = try removeName(file.name, of: file.node, content: file.content, now: now)
+            try tree.didRemove(from: file.name.parent, now: now)
+            return dead
         }
-        toRemove.append(file.content)
+        if let dead { toRemove.append(dead) }
+    }
+
+    /// Removes a name, and with its last name the file or the directory, within the open transaction.
+    ///
+    /// - Returns: The content that nothing names any more; `nil` if there is none.
+    func removeName(_ name: FileTree.NameRow, of id: Int64, content: ItemID?, now: Int64) throws -> ItemID? {
+        if name.id != id {
+            try tree.delete(name.id, content: nil)
+            if try tree.hasLinks(id) {
+                try tree.touchChanged(id, now: now)
+                return nil
+            }
+        }
+        try unlink(id)
+        try tree.delete(id, content: content)
+        return content
     }
 
     /// Keeps the data of an open file for its handles when its row is removed.
@@ -378,8 +423,9 @@ package final class FileStore {
     /// - Parameter node: The number of the row.
     func unlink(_ node: Int64) throws {
         guard let open = openFiles[node] else { return }
+        let last = try? entry(of: open)
         do {
-            open.unlink(keeping: try chunks.rows(of: node, from: 0))
+            open.unlink(keeping: try chunks.rows(of: node, from: 0), as: last)
         } catch let finding as ContentFormat.Finding {
             throw CofferError.damaged(content: open.subject, found: finding.words)
         }

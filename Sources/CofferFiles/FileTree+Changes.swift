@@ -59,6 +59,47 @@ extension FileTree {
         try connection.execute("INSERT OR IGNORE INTO file_unsealed (node) VALUES (?)", .integer(number))
     }
 
+    /// Notes that an entry of a directory was made, renamed or removed.
+    ///
+    /// What is sealed until the first unlock stays as it is: only its dates are concerned.
+    func touch(_ directory: Int64, adding flags: NodeMetadata.Flags = [], now: Int64) throws {
+        guard directory != Self.root else { return }
+        do {
+            guard var node = try node(numbered: directory, "a directory") else { return }
+            let former = node.metadata
+            node.metadata.didChange(at: now)
+            node.metadata.flags.formUnion(flags)
+            if node.metadata != former { try update(node) }
+        } catch let error as CofferError where error.code == .interactionNotAllowed {
+            return
+        } catch let error where error.isDamage {
+            // Doctor finds it.
+            return
+        }
+    }
+
+    /// Notes that a file has lost or got a name, if its metadata can be read.
+    func touchChanged(_ id: Int64, now: Int64) throws {
+        do {
+            guard var node = try node(numbered: id, "a file") else { return }
+            node.metadata.times.changed = NodeTimes.nanoseconds(now)
+            try update(node)
+        } catch let error as CofferError where error.code == .interactionNotAllowed {
+            return
+        } catch let error where error.isDamage {
+            // Doctor finds it.
+            return
+        }
+    }
+
+    /// Completes the removal of an entry of a directory.
+    ///
+    /// - Parameter keepsDirectory: Whether a directory that was made implicitly stays, also if it is empty now.
+    func didRemove(from directory: Int64, keepsDirectory: Bool = false, now: Int64) throws {
+        if !keepsDirectory { try prune(directory) }
+        try touch(directory, adding: keepsDirectory ? .stays : [], now: now)
+    }
+
     /// Removes a row, and enters its content in the list of dead ones.
     func delete(_ id: Int64, content: ItemID?) throws {
         try connection.execute("DELETE FROM file_nodes WHERE id = ?", .integer(id))

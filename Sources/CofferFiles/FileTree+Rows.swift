@@ -15,6 +15,7 @@ extension FileTree {
         let classKey: Int64
         let content: ItemID?
         let wrappedKey: [UInt8]
+        let target: Int64?
 
         /// The class of a file, or the default class of a directory.
         var protectionClass: ProtectionClass? {
@@ -32,12 +33,14 @@ extension FileTree {
             kind: kind,
             classKey: try row.integer(4),
             content: content,
-            wrappedKey: wrappedKey
+            wrappedKey: wrappedKey,
+            target: try row.optionalInteger(8)
         )
         let protectionClass = columns.protectionClass
         let keyBytes = kind == .file ? Self.wrappedKeyBytes(of: protectionClass) : 0
         guard (kind == .file) == (content != nil), wrappedKey.count == keyBytes,
-            protectionClass != nil || kind == .directory && columns.classKey == 0
+            (kind == .hardLink) == (columns.target != nil),
+            protectionClass != nil || kind != .file && columns.classKey == 0
         else { throw Self.impossibleRow(subject()) }
         return columns
     }
@@ -125,6 +128,7 @@ extension FileTree {
         writer.write(UInt8(truncatingIfNeeded: columns.classKey))
         writer.write(raw: columns.content?.bytes ?? [])
         writer.write(counted: columns.wrappedKey)
+        if let target = columns.target { writer.write(target) }
         return writer.bytes
     }
 }
@@ -137,7 +141,8 @@ extension FileTree.Columns {
             kind: node.kind,
             classKey: node.classKey,
             content: node.content,
-            wrappedKey: node.wrappedKey
+            wrappedKey: node.wrappedKey,
+            target: node.target
         )
     }
 }
@@ -148,21 +153,22 @@ extension FileTree.Node {
             id: columns.id,
             parent: columns.parent,
             kind: columns.kind,
-            protectionClass: columns.kind == .file ? columns.protectionClass : nil,
+            protectionClass: columns.kind == .directory ? nil : columns.protectionClass,
             content: columns.content,
             wrappedKey: columns.wrappedKey,
+            target: columns.target,
             metadata: metadata
         )
     }
 
     /// The code in the row: that of the class, or of a directory's default class, so that both are known before the
     /// first unlock.
-    var classKey: Int64 { FileTree.code(of: kind == .file ? protectionClass : metadata.defaultClass) }
+    var classKey: Int64 { FileTree.code(of: kind == .directory ? metadata.defaultClass : protectionClass) }
 
     /// Whether the passcode does not protect its name: it is that of a file of class `none`, or part of its path.
     var isNamedInEveryState: Bool {
         switch kind {
-        case .file: protectionClass?.isNamedInEveryState == true
+        case .file, .symbolicLink, .hardLink: protectionClass?.isNamedInEveryState == true
         case .directory:
             metadata.flags.contains(.isNamedInEveryState) || metadata.defaultClass?.isNamedInEveryState == true
         }

@@ -10,10 +10,15 @@ internal import CofferMemory
 /// The tags are keyed and need no metadata, so that names lead to rows before the first unlock as well.
 struct FileTree {
     static let root: Int64 = 0
+    /// The parent of what has hard links: its names are rows of their own.
+    static let linked: Int64 = -1
 
     enum Kind: Int64 {
         case directory = 1
         case file = 2
+        case symbolicLink = 3
+        /// One of the names of a file or a symbolic link whose own row is under ``linked``.
+        case hardLink = 4
     }
 
     /// A row of the tree.
@@ -21,11 +26,20 @@ struct FileTree {
         let id: Int64
         var parent: Int64
         let kind: Kind
-        /// The class of a file; `nil` for a directory.
+        /// The class of a file, also of a hard link to it; of a symbolic link `none`, if the passcode does not protect
+        /// it; `nil` for a directory.
         var protectionClass: ProtectionClass?
         let content: ItemID?
         var wrappedKey: [UInt8]
+        /// The row of the file, of a hard link.
+        var target: Int64?
         var metadata: NodeMetadata
+    }
+
+    /// The row that gives something its name: its own, or a hard link.
+    struct NameRow: Sendable {
+        let id: Int64
+        let parent: Int64
     }
 
     /// What a row tells before the first unlock as well.
@@ -37,6 +51,8 @@ struct FileTree {
         let content: ItemID?
         /// The row; `nil` if its metadata can be opened after the first unlock only.
         let node: Node?
+        /// The row that the name leads to.
+        let name: NameRow
 
         /// The default class of a directory for new files.
         var defaultClass: ProtectionClass? {
@@ -90,16 +106,17 @@ struct FileTree {
         }
     }
 
-    /// Whether a parent of the path is a file.
+    /// Whether a parent of the path is a file, or the path is something else than a file.
     func fileInTheWay(of name: ItemName, in group: String) throws -> Bool {
         var parent = Self.root
         let components = name.components
         for component in components.dropLast() {
             guard let next = try place(component, under: parent, in: group, name) else { return false }
-            if next.kind == .file { return true }
+            if next.kind != .directory { return true }
             parent = next.id
         }
-        return try place(components[components.count - 1], under: parent, in: group, name)?.kind == .directory
+        let last = try place(components[components.count - 1], under: parent, in: group, name)
+        return last.map { $0.kind != .file } ?? false
     }
 
     /// The row of one part of a path.
@@ -109,16 +126,25 @@ struct FileTree {
         in group: String,
         _ subject: ItemName
     ) throws -> Place? {
-        try row(tagged: tag(component, under: parent, in: group), under: parent) { row in
+        let found = try row(tagged: tag(component, under: parent, in: group), under: parent) { row in
             let columns = try columns(of: row, subject.quoted)
-            return Place(
-                id: columns.id,
-                kind: columns.kind,
-                protectionClass: columns.protectionClass,
-                content: columns.content,
-                node: try metadata(of: row, columns, subject.quoted).map { Node(columns, $0) }
-            )
+            let isReadable = try metadata(of: row, columns, subject.quoted).map { Node(columns, $0) }
+            return (columns: columns, node: isReadable)
         }
+        guard let found else { return nil }
+        let name = NameRow(id: found.columns.id, parent: parent)
+        guard let target = found.columns.target else { return Place(found.columns, found.node, name) }
+        let file = try row(numbered: target) { row in
+            let columns = try columns(of: row, subject.quoted)
+            let metadata = found.node == nil ? nil : try metadata(of: row, columns, subject.quoted)
+            return Place(columns, metadata.map { Node(columns, $0) }, name)
+        }
+        guard let file, file.isLinkable else { throw Self.dangling(subject.quoted) }
+        return file
+    }
+
+    static func dangling(_ subject: String) -> CofferError {
+        .damaged(subject, found: "the file that this name belongs to is missing")
     }
 
     /// Reads the row with a tag.
@@ -129,7 +155,7 @@ struct FileTree {
     ) throws -> Result? {
         let found = try connection.row(
             """
-            SELECT id, parent, name_tag, kind, class_key, content, wrapped_key, metadata FROM file_nodes
+            SELECT id, parent, name_tag, kind, class_key, content, wrapped_key, metadata, target FROM file_nodes
             WHERE parent = ? AND name_tag = ?
             """,
             .integer(parent),
@@ -140,7 +166,7 @@ struct FileTree {
         // The index may be what is damaged.
         return try connection.row(
             """
-            SELECT id, parent, name_tag, kind, class_key, content, wrapped_key, metadata FROM file_nodes NOT INDEXED
+            SELECT id, parent, name_tag, kind, class_key, content, wrapped_key, metadata, target FROM file_nodes NOT INDEXED
             WHERE parent = ? AND name_tag = ? LIMIT 1
             """,
             .integer(parent),
@@ -169,7 +195,8 @@ struct FileTree {
     func row<Result>(numbered id: Int64, read: (borrowing Row) throws -> Result) throws -> Result? {
         try connection.row(
             """
-            SELECT id, parent, name_tag, kind, class_key, content, wrapped_key, metadata FROM file_nodes WHERE id = ?
+            SELECT id, parent, name_tag, kind, class_key, content, wrapped_key, metadata, target FROM file_nodes
+            WHERE id = ?
             """,
             .integer(id),
             read: read
@@ -211,6 +238,7 @@ struct FileTree {
             } else {
                 try connection.faults.refuseNew(name.quoted)
                 let metadata = NodeMetadata(group: group, name: String(component), created: now, modified: now)
+                try touch(parent, now: now)
                 parent = try insert(metadata, under: parent, .directory, class: nil, content: nil, wrappedKey: [])
             }
         }
@@ -224,6 +252,7 @@ struct FileTree {
         class protectionClass: ProtectionClass?,
         content: ItemID?,
         wrappedKey: [UInt8],
+        target: Int64? = nil,
         // Random, because the row is sealed before it is inserted and could get a number.
         as id: Int64 = .random(in: 1...Int64.max)
     ) throws -> Int64 {
@@ -234,14 +263,15 @@ struct FileTree {
             protectionClass: protectionClass,
             content: content,
             wrappedKey: wrappedKey,
+            target: target,
             metadata: metadata
         )
         let tag = tag(metadata.name[...], under: parent, in: metadata.group)
         let sealed = try seal(node, tag)
         try connection.execute(
             """
-            INSERT INTO file_nodes (id, parent, name_tag, kind, class_key, content, wrapped_key, metadata)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+            INSERT INTO file_nodes (id, parent, name_tag, kind, class_key, content, wrapped_key, metadata, target)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             .integer(id),
             .integer(parent),
@@ -250,7 +280,8 @@ struct FileTree {
             .integer(node.classKey),
             content.map { .blob($0.bytes) } ?? .null,
             .blob(wrappedKey),
-            .blob(sealed)
+            .blob(sealed),
+            target.map { .integer($0) } ?? .null
         )
         try didSeal(node)
         return id
@@ -266,7 +297,7 @@ struct FileTree {
     ) throws {
         var metadata = file.metadata
         metadata.keptItem = keptItem
-        metadata.modified = modified
+        metadata.didChange(at: modified)
         try update(
             Node(
                 id: file.node,
@@ -278,6 +309,7 @@ struct FileTree {
                 metadata: metadata
             )
         )
+        try protectLinks(of: file.node, as: protectionClass)
     }
 
     /// Changes the attributes of a node, but not its place.
@@ -286,11 +318,20 @@ struct FileTree {
         node.metadata = metadata
         try update(node)
     }
+}
 
-    /// Removes a file, enters its content in the list of dead ones, and removes the implicitly created directories that
-    /// become empty.
-    func remove(_ file: FileItem) throws {
-        try delete(file.node, content: file.content)
-        try prune(file.parent)
+extension FileTree.Place {
+    fileprivate init(_ columns: FileTree.Columns, _ node: FileTree.Node?, _ name: FileTree.NameRow) {
+        self.init(
+            id: columns.id,
+            kind: columns.kind,
+            protectionClass: columns.protectionClass,
+            content: columns.content,
+            node: node,
+            name: name
+        )
     }
+
+    /// Whether it may have hard links.
+    fileprivate var isLinkable: Bool { kind == .file || kind == .symbolicLink }
 }

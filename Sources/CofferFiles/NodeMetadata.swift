@@ -1,10 +1,10 @@
 package import CofferCore
 internal import CofferKeys
 
-/// The sealed attributes of a node of the tree: a file or a directory.
+/// The sealed attributes of a node of the tree: a file, a directory or a symbolic link.
 ///
-/// proto-docs/FORMATS.md describes them. Version 3 is written; versions 1, which has no overlays, and 2, which keeps
-/// nothing of a put, are read as well.
+/// proto-docs/FORMATS.md describes them. Version 4 is written; versions 1, which has no overlays, 2, which keeps
+/// nothing of a put, and 3, which has no attributes of POSIX, are read as well.
 package struct NodeMetadata: Equatable, Sendable {
     /// Further properties of a node, one bit each.
     package struct Flags: OptionSet, Sendable {
@@ -40,8 +40,8 @@ package struct NodeMetadata: Equatable, Sendable {
     package var byteCount: Int64
     /// When the node was created, in milliseconds since 1970.
     package var created: Int64
-    /// When it was last changed, in milliseconds since 1970.
-    package var modified: Int64
+    /// When its content and its attributes were changed.
+    package var times: NodeTimes
     /// The plaintext size of the base, the content that a put wrote.
     package var baseByteCount: Int64
     /// The size of the visible part of the base: the rest was cut off.
@@ -56,6 +56,12 @@ package struct NodeMetadata: Equatable, Sendable {
     package var decision = ""
     /// What a file that was a keychain item keeps of it, for when it becomes one again; empty otherwise.
     package var keptItem: [UInt8] = []
+    /// The mode and the owner that were stated.
+    package var ownership = Ownership()
+    /// Where a symbolic link leads; "" for everything else.
+    package var target = ""
+    /// The extended attributes.
+    package var extended = ExtendedAttributes()
 
     /// Creates the attributes of a directory, or of a file without an overlay.
     package init(
@@ -73,12 +79,23 @@ package struct NodeMetadata: Equatable, Sendable {
         self.kind = kind
         self.byteCount = byteCount
         self.created = created
-        self.modified = modified
+        times = NodeTimes(milliseconds: modified)
         baseByteCount = byteCount
         visibleBaseBytes = byteCount
         chunksTag = Self.noChunks
         self.flags = flags
         self.defaultClass = defaultClass
+    }
+
+    /// When the content was last changed, in milliseconds since 1970.
+    package var modified: Int64 { times.modifiedMilliseconds }
+
+    /// Notes that the content has changed.
+    ///
+    /// - Parameter now: Milliseconds since 1970.
+    mutating func didChange(at now: Int64) {
+        times.modified = NodeTimes.nanoseconds(now)
+        times.changed = times.modified
     }
 
     private static let noChunks = [UInt8](repeating: 0, count: chunksTagBytes)
@@ -92,7 +109,9 @@ extension NodeMetadata {
         case onePiece = 1
         /// No decision, and no kept item.
         case inPlace = 2
-        case current = 3
+        /// No times except that of the last change, in milliseconds; no mode, owner, target and extended attributes.
+        case decided = 3
+        case current = 4
     }
 
     /// The serialised attributes.
@@ -105,7 +124,7 @@ extension NodeMetadata {
         writer.write(counted: (kind?.rawValue ?? "").utf8)
         writer.write(byteCount)
         writer.write(created)
-        writer.write(modified)
+        writer.write(times.modified)
         writer.write(baseByteCount)
         writer.write(visibleBaseBytes)
         writer.write(raw: chunksTag)
@@ -114,6 +133,11 @@ extension NodeMetadata {
         writer.write(counted: decision.utf8)
         writer.write(UInt32(keptItem.count))
         writer.write(raw: keptItem)
+        writer.write(times.accessed)
+        writer.write(times.changed)
+        ownership.write(to: &writer)
+        writer.write(counted: target.utf8)
+        extended.write(to: &writer)
         return writer.bytes
     }
 
@@ -128,7 +152,8 @@ extension NodeMetadata {
         kind = ItemKind(rawValue: try reader.readText())
         byteCount = try reader.read()
         created = try reader.read()
-        modified = try reader.read()
+        let modified = try reader.read(Int64.self)
+        times = NodeTimes(milliseconds: modified)
         switch version {
         case .onePiece:
             baseByteCount = byteCount
@@ -136,7 +161,7 @@ extension NodeMetadata {
             chunksTag = Self.noChunks
             flags = []
             defaultClass = nil
-        case .inPlace, .current:
+        case .inPlace, .decided, .current:
             baseByteCount = try reader.read()
             visibleBaseBytes = try reader.read()
             chunksTag = Array(try reader.readRaw(Self.chunksTagBytes))
@@ -145,9 +170,15 @@ extension NodeMetadata {
             defaultClass = ProtectionClass.allCases.first { ClassKeyName($0).rawValue == code }
             guard flags.isSubset(of: .known), (code == 0) == (defaultClass == nil) else { throw ByteReader.Malformed() }
         }
-        if version == .current {
+        if version == .decided || version == .current {
             decision = try reader.readText()
             keptItem = Array(try reader.readRaw(Int(try reader.read(UInt32.self))))
+        }
+        if version == .current {
+            times = NodeTimes(accessed: try reader.read(), modified: modified, changed: try reader.read())
+            ownership = try Ownership(from: &reader)
+            target = try reader.readText()
+            extended = try ExtendedAttributes(from: &reader)
         }
         guard reader.isAtEnd, (0...Limits.fileBytes).contains(byteCount),
             (0...Limits.fileBytes).contains(baseByteCount), (0...baseByteCount).contains(visibleBaseBytes)

@@ -42,6 +42,8 @@ package final class OpenFile {
     package var hasWriter = false
     /// The chunks of a file whose row was removed: it has no name, and exists for its handles.
     private(set) var orphans: [Int64: ChunkSlot]?
+    /// Its row as it was when that was removed; `nil` if it could not be read.
+    private(set) var last: FileEntry?
 
     /// Changes to be made in the catalog.
     struct Changes {
@@ -51,6 +53,8 @@ package final class OpenFile {
         var cutFrom: Int64?
         /// Whether the size or the visible part of the base has changed.
         var changesSize = false
+        /// When the last of them was made, in nanoseconds since 1970; `nil` if that is not known.
+        var time: Int64?
 
         var isEmpty: Bool { chunks.isEmpty && cutFrom == nil && !changesSize }
     }
@@ -76,6 +80,9 @@ package final class OpenFile {
         self.visibleBaseBytes = visibleBaseBytes
         slots = SlotSpace(used: usedSlots)
     }
+
+    /// The number of the file, which its names share.
+    package var inode: Int64 { node }
 
     /// The name in quotes, for errors.
     package var subject: String { content.subject }
@@ -137,12 +144,19 @@ package final class OpenFile {
     /// Whether the row was removed.
     var isUnlinked: Bool { orphans != nil }
 
-    func unlink(keeping rows: [(chunk: Int64, slot: ChunkSlot)]) {
+    func unlink(keeping rows: [(chunk: Int64, slot: ChunkSlot)], as entry: FileEntry?) {
         orphans = Dictionary(rows.map { ($0.chunk, $0.slot) }) { $1 }
+        setLast(entry)
+    }
+
+    /// Changes the attributes of a file without a row.
+    func setLast(_ entry: FileEntry?) {
+        last = entry
+        last?.orphan = self
     }
 
     /// The transaction that removed the row was rolled back.
-    func undoUnlinking() { orphans = nil }
+    func undoUnlinking() { (orphans, last) = (nil, nil) }
 
     /// The transaction that made it was rolled back.
     func undoCreation() { isUndone = true }
@@ -216,6 +230,16 @@ package final class OpenFile {
         pending.changesSize = true
     }
 
+    /// When it was last changed, if that is not in the catalog yet, in nanoseconds since 1970.
+    var unsyncedTime: Int64? { pending.time ?? committing?.time }
+
+    /// Notes when it was changed, or what a client states instead, for the next sync.
+    ///
+    /// - Parameter time: Nanoseconds since 1970.
+    package func noteChange(at time: Int64) {
+        if !pending.isEmpty { pending.time = time }
+    }
+
     private func freeSlot(_ number: Int64) {
         if pinned.contains(number) { return }
         slots.free(number)
@@ -265,6 +289,7 @@ extension OpenFile.Changes {
         }
         all.chunks.merge(chunks) { $1 }
         all.changesSize = all.changesSize || changesSize
+        all.time = time ?? all.time
         return all
     }
 }

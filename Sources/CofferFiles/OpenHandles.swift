@@ -43,7 +43,8 @@ package final class OpenHandles {
             throw CofferError(
                 .notAvailable,
                 "this connection has \(Limits.handles) files open, which is the most",
-                hint: "close some"
+                hint: "close some",
+                reason: .tooManyOpen
             )
         }
         reservedCount += 1
@@ -68,7 +69,11 @@ package final class OpenHandles {
     package subscript(number: Int64) -> OpenHandle {
         get throws(CofferError) {
             if let handle = handles[number] { return handle }
-            throw CofferError(.param, "parameter 'handle': this connection has no file open as \(number)")
+            throw CofferError(
+                .param,
+                "parameter 'handle': this connection has no file open as \(number)",
+                reason: .badHandle
+            )
         }
     }
 
@@ -88,7 +93,8 @@ package final class OpenHandles {
         throw CofferError(
             .param,
             "\(handle.file.subject) was not opened for \(use)",
-            hint: "open it with another 'access'"
+            hint: "open it with another 'access'",
+            reason: .badHandle
         )
     }
 

@@ -268,6 +268,9 @@ package struct WritePlan: Sendable {
     let content: OpenedContent
     let pieces: [Piece]
 
+    /// How many bytes it writes.
+    package var byteCount: Int { pieces.reduce(0) { $0 + $1.range.count } }
+
     /// Seals the chunks into their slots; the catalog does not name them yet.
     ///
     /// - Parameter bytes: All bytes to be written.

@@ -23,9 +23,14 @@ package struct TreeWalk {
     /// A row that can't be decrypted.
     package struct UnreadEntry {
         let id: Int64
+        let parent: Int64
         let content: ItemID?
+        /// The row of the file, of a hard link.
+        let target: Int64?
         /// Whether the row says that it is a directory.
         package let isDirectory: Bool
+        /// Whether the row says that it is a file, or a name of one.
+        package let isFile: Bool
         /// The path of its directory; empty for the root.
         package let directory: String
         /// Why it can't be decrypted.
@@ -154,7 +159,14 @@ package struct TreeWalk {
         case .success(let node):
             guard groups.contains(node.metadata.group) else { return nil }
             let prefix = level.path.isEmpty ? "" : level.path + "/"
-            let entry = FileEntry(node: node, path: prefix + node.metadata.name)
+            let path = prefix + node.metadata.name
+            let entry: FileEntry
+            switch try tree.entry(node, path: path) {
+            case .success(let found): entry = found
+            case .failure(let error) where error.code == .interactionNotAllowed:
+                return try sealed(row, tag, level, error)
+            case .failure(let error): return .damaged(UnreadEntry(row, in: level.path, error))
+            }
             if level.isSealed {
                 return try sealed(row, tag, level, .locked(entry.quoted, in: tree.keys.state, for: .read))
             }
@@ -200,8 +212,11 @@ extension TreeWalk.UnreadEntry {
     fileprivate init(_ row: FileTree.RawNode, in directory: String, _ error: CofferError) {
         self.init(
             id: row.id,
+            parent: row.parent,
             content: row.content,
+            target: row.target,
             isDirectory: row.kind == FileTree.Kind.directory.rawValue,
+            isFile: row.kind == FileTree.Kind.file.rawValue || row.kind == FileTree.Kind.hardLink.rawValue,
             directory: directory,
             error: error
         )
@@ -225,6 +240,18 @@ extension FileTree {
         }
     }
 
+    /// The entry of a row: of a hard link that of its file.
+    func entry(_ node: Node, path: String) throws -> Result<FileEntry, CofferError> {
+        guard node.kind == .hardLink else { return .success(FileEntry(node: node, path: path)) }
+        do {
+            let file = try target(of: node, quotedForDisplay(path))
+            return .success(FileEntry(node: file, path: path, name: NameRow(id: node.id, parent: node.parent)))
+        } catch let error as CofferError {
+            connection.faults.note(ifDamage: error)
+            return .failure(error)
+        }
+    }
+
     func contains(row id: Int64) throws -> Bool {
         try connection.row("SELECT 1 FROM file_nodes WHERE id = ?", .integer(id)) { _ in true } ?? false
     }
@@ -236,6 +263,7 @@ extension FileTree {
         let tag: [UInt8]
         let kind: Int64
         let content: ItemID?
+        let target: Int64?
         let node: Result<Node, CofferError>
     }
 
@@ -282,6 +310,7 @@ extension FileTree {
                 tag: tag,
                 kind: (try? row.integer(3)) ?? 0,
                 content: (try? row.optionalBlob(5)).flatMap { $0 }.flatMap { ItemID($0) },
+                target: (try? row.optionalInteger(8)).flatMap(\.self),
                 node: node
             )
         }

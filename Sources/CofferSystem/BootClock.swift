@@ -69,8 +69,11 @@ package protocol ClockTimer: AnyObject {
 }
 
 /// The wall-clock time in milliseconds since 1970, for dates in items.
-package func wallClockMilliseconds() -> Int64 {
+package func wallClockMilliseconds() -> Int64 { wallClockNanoseconds() / 1_000_000 }
+
+/// The wall-clock time in nanoseconds since 1970, for the times of files.
+package func wallClockNanoseconds() -> Int64 {
     var now = timespec()
     unsafe clock_gettime(CLOCK_REALTIME, &now)
-    return Int64(now.tv_sec) * 1000 + Int64(now.tv_nsec) / 1_000_000
+    return Int64(now.tv_sec) * 1_000_000_000 + Int64(now.tv_nsec)
 }

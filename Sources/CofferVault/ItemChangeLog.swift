@@ -61,7 +61,14 @@ extension StoredItem {
         switch self {
         case .keychain(let item): ItemChange(.renamed, item.id, item.attributes, formerName: formerName.path)
         case .file(let file):
-            ItemChange(.renamed, in: .file, group: file.group, name: file.path, formerName: formerName.path)
+            ItemChange(
+                .renamed,
+                in: .file,
+                group: file.group,
+                name: file.path,
+                formerName: formerName.path,
+                inode: file.inode
+            )
         }
     }
 }

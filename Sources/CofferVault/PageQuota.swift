@@ -3,7 +3,9 @@ internal import CofferCore
 /// The limits of a page of a listing: its entries, its bytes, and the rows scanned for it.
 struct PageQuota {
     /// The maximum size of an entry's JSON: escaping makes up to six bytes of one.
-    private static let entryJSONBytes = jsonByteCount(ofNameWith: Limits.nameBytes + Limits.groupBytes)
+    private static let entryJSONBytes = jsonByteCount(
+        ofNameWith: Limits.nameBytes + max(Limits.groupBytes, Limits.linkTargetBytes)
+    )
 
     private let limit: Int
     private var count = 0
@@ -23,9 +25,9 @@ struct PageQuota {
 
     mutating func addRows(_ count: Int) { rowCount += count }
 
-    mutating func add(_ name: String, of group: String = "") {
+    mutating func add(_ name: String, of group: String = "", and target: String = "") {
         count += 1
-        byteCount += Self.jsonByteCount(ofNameWith: name.utf8.count + group.utf8.count)
+        byteCount += Self.jsonByteCount(ofNameWith: name.utf8.count + group.utf8.count + target.utf8.count)
     }
 }
 

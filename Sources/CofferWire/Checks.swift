@@ -13,6 +13,87 @@ extension VaultEraseParameters {
     }
 }
 
+extension FileStatParameters {
+    func check() throws(CofferError) { try checkFile(name, handle) }
+}
+
+extension FileSetAttributesParameters {
+    func check() throws(CofferError) { try checkFile(name, handle) }
+}
+
+extension FileGetExtendedAttributeParameters {
+    func check() throws(CofferError) {
+        try checkFile(name, handle)
+        try checkAttribute(attribute)
+    }
+}
+
+extension FileListExtendedAttributesParameters {
+    func check() throws(CofferError) { try checkFile(name, handle) }
+}
+
+extension FileRemoveExtendedAttributeParameters {
+    func check() throws(CofferError) {
+        try checkFile(name, handle)
+        try checkAttribute(attribute)
+    }
+}
+
+extension FileSetExtendedAttributeParameters {
+    func check() throws(CofferError) {
+        try checkFile(name, handle)
+        try checkAttribute(attribute)
+        if creates && replaces {
+            throw CofferError(
+                .param,
+                "parameters 'create' and 'replace' were both given",
+                hint: "with 'create' the attribute must not exist, with 'replace' it must"
+            )
+        }
+    }
+}
+
+extension FileRenameParameters {
+    func check() throws(CofferError) {
+        guard exchanges && replaces else { return }
+        throw CofferError(
+            .param,
+            "parameters 'exchange' and 'replace' were both given",
+            hint: "with 'exchange' both names stay, with 'replace' one of them"
+        )
+    }
+}
+
+extension FileSymlinkParameters {
+    func check() throws(CofferError) {
+        if (1...Limits.linkTargetBytes).contains(target.utf8.count) && !target.utf8.contains(0) { return }
+        throw CofferError(
+            .param,
+            "parameter 'target': expected 1 to \(Limits.linkTargetBytes) bytes without NUL",
+            reason: target.utf8.count > Limits.linkTargetBytes ? .nameTooLong : nil
+        )
+    }
+}
+
+private func checkAttribute(_ name: String) throws(CofferError) {
+    if (1...Limits.extendedAttributeNameBytes).contains(name.utf8.count) && !name.utf8.contains(0) { return }
+    throw CofferError(
+        .param,
+        "parameter 'attribute': expected 1 to \(Limits.extendedAttributeNameBytes) bytes without NUL",
+        reason: name.utf8.count > Limits.extendedAttributeNameBytes ? .nameTooLong : nil
+    )
+}
+
+/// Refuses a request that does not say once which file it is about.
+private func checkFile(_ name: ItemName?, _ handle: Int64?) throws(CofferError) {
+    guard (name == nil) == (handle == nil) else { return }
+    throw CofferError(
+        .param,
+        "exactly one of 'name' and 'handle' says which file is meant",
+        hint: "give 'handle' for a file that is open, and 'name' for any other"
+    )
+}
+
 extension VaultQuarantineParameters {
     func check() throws(CofferError) {
         guard (store == nil) == (number == nil) else {

@@ -53,6 +53,7 @@ extension CofferError {
             data.append("retryAfter", seconds)
         }
         data.append("need", need)
+        data.append("reason", reason)
         data.append("hint", hint)
         return data
     }
@@ -67,7 +68,8 @@ extension CofferError {
             hint: data["hint"]?.stringValue,
             retry: Self.retry(in: data),
             cocoaCode: data["cocoaCode"]?.integerValue.flatMap(Int.init(exactly:)),
-            need: data["need"]?.stringValue.flatMap(AuthenticationNeed.init(rawValue:))
+            need: data["need"]?.stringValue.flatMap(AuthenticationNeed.init(rawValue:)),
+            reason: data["reason"]?.stringValue.flatMap(ErrorReason.init(rawValue:))
         )
     }
 

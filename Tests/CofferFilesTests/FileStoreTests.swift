@@ -268,7 +268,7 @@ import Testing
         try open.connection.beginBatch()
         try open.put("file", Array("new".utf8), settles: false)
         try open.put("third", Array("third".utf8), settles: false)
-        try open.store.remove(try #require(try open.find("other")))
+        try open.store.remove(try #require(try open.find("other")), now: 3)
         try open.connection.rollbackBatch()
         open.store.abandon(isCertain: true)
         open.store.settle()

@@ -50,7 +50,7 @@ import Testing
             try open.put("file", "old")
             try open.put("other", "other")
             try open.put("file", Array("new".utf8), settles: false)
-            try open.store.remove(try #require(try open.find("other")))
+            try open.store.remove(try #require(try open.find("other")), now: 3)
         }
         #expect(try vault.placed.count == 2)
         #expect(try vault.staged.count == 1)

@@ -86,7 +86,7 @@ func isNamed(_ protectionClass: ProtectionClass, in state: TestState) -> Bool {
         #expect(try open.survey().damaged == 0)
         // Removing wants no key.
         for (protectionClass, _) in matrix {
-            try open.store.removeEntry(try ItemName("old \(protectionClass)"), in: "default")
+            try open.store.removeEntry(try ItemName("old \(protectionClass)"), in: "default", now: 3)
             open.store.settle()
         }
         // What was made while locked is read after the next unlock.

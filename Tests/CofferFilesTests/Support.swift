@@ -107,7 +107,7 @@ final class OpenStore {
     func text(_ path: String) throws -> String? { try read(path).map { String(decoding: $0, as: UTF8.self) } }
 
     func remove(_ path: String) throws {
-        try store.remove(try #require(try find(path)))
+        try store.remove(try #require(try find(path)), now: 3)
         store.settle()
     }
 

@@ -21,7 +21,13 @@ extension OpenStore {
     }
 
     func move(_ path: String, _ target: String, replaces: Bool = false) throws {
-        try store.move(try ItemName(path), to: try ItemName(target), in: "default", replaces: replaces, now: 60)
+        try store.move(
+            try ItemName(path),
+            to: try ItemName(target),
+            in: "default",
+            replaces ? .replaces : .refuses,
+            now: 60
+        )
         store.settle()
     }
 
@@ -51,7 +57,7 @@ extension OpenStore {
         var isDone = false
         while !isDone {
             var left = step
-            isDone = try store.resume(with: &removal) {
+            isDone = try store.resume(with: &removal, now: 3) {
                 left -= 1
                 return left == 0
             }
@@ -103,7 +109,7 @@ extension OpenStore {
         #expect(made.protectionClass == nil)
         #expect(made.file == nil)
         #expect(try open.store.childCount(of: made) == 0)
-        try open.store.removeEntry(try ItemName("made"), in: "default")
+        try open.store.removeEntry(try ItemName("made"), in: "default", now: 3)
         #expect(try open.tree() == [])
         #expect(try open.count("SELECT count(*) FROM file_nodes") == 0)
     }
@@ -260,8 +266,8 @@ extension OpenStore {
         try open.put("dir/file", "1")
         let name = try ItemName("dir")
         let target = try ItemName("other")
-        #expect(code { try open.store.move(name, to: target, in: "them", replaces: true, now: 0) } == .itemNotFound)
-        #expect(code { try open.store.removeEntry(name, in: "them") } == .itemNotFound)
+        #expect(code { try open.store.move(name, to: target, in: "them", .replaces, now: 0) } == .itemNotFound)
+        #expect(code { try open.store.removeEntry(name, in: "them", now: 3) } == .itemNotFound)
         #expect(code { _ = try open.store.beginRemoval(of: name, in: "them") } == .itemNotFound)
         try open.store.makeDirectory(name, in: "them", defaultClass: nil, makesParents: false, now: 0)
         #expect(try open.tree() == ["dir/", "dir/file"])
@@ -285,7 +291,7 @@ extension OpenStore {
         for number in 0..<10 { try open.put("d/\(number % 3)/\(number)", "\(number)") }
         try open.makeDirectory("d/empty/deep", parents: true)
         try open.put("rest", "stays")
-        #expect(code { try open.store.removeEntry(try ItemName("d"), in: "default") } == .param)
+        #expect(code { try open.store.removeEntry(try ItemName("d"), in: "default", now: 3) } == .param)
         #expect(try open.store.beginRemoval(of: try ItemName("rest"), in: "default") == nil)
         #expect(code { _ = try open.store.beginRemoval(of: try ItemName("no"), in: "default") } == .itemNotFound)
         let removal = try open.removeAll("d")
@@ -338,7 +344,7 @@ extension OpenStore {
         for number in 0..<5 { try open.put("d/\(number)", "\(number)") }
         var removal = try #require(try open.store.beginRemoval(of: try ItemName("d"), in: "default"))
         try open.connection.beginBatch()
-        _ = try open.store.resume(with: &removal) { false }
+        _ = try open.store.resume(with: &removal, now: 3) { false }
         try open.connection.rollbackBatch()
         open.store.abandon(isCertain: true)
         open.store.settle()
@@ -357,7 +363,7 @@ extension OpenStore {
         #expect(try open.text("d/1") == "1")
         #expect(code { _ = try open.entry("d/2") } == .decode)
         #expect(code { try open.move("d", "e") } == .decode, "the damaged row may be called that")
-        try open.store.removeEntry(try ItemName("d/2"), in: "default")
+        try open.store.removeEntry(try ItemName("d/2"), in: "default", now: 3)
         open.store.settle()
         #expect(try open.tree("d") == ["d/0", "d/1", "d/3", "d/sub/", "d/sub/file"])
         #expect(try open.vault.placed.count == 4)

@@ -235,6 +235,11 @@ import Testing
         var raw = try RawConnection(server)
         let calls: [(CofferWire.Method, JSONObject)] = [
             (.fileStat, ["name": "a"]), (.fileList, [:]), (.fileMkdir, ["name": "a"]),
+            (.fileSetAttributes, ["name": "a", "mode": 0]), (.fileSpace, [:]), (.fileLink, ["name": "a", "to": "b"]),
+            (.fileSymlink, ["name": "a", "target": "b"]), (.fileListExtendedAttributes, ["name": "a"]),
+            (.fileGetExtendedAttribute, ["name": "a", "attribute": "user.a"]),
+            (.fileSetExtendedAttribute, ["name": "a", "attribute": "user.a"]),
+            (.fileRemoveExtendedAttribute, ["name": "a", "attribute": "user.a"]),
             (.fileRename, ["name": "a", "to": "b"]), (.fileRemove, ["name": "a"]),
             (.fileProtect, ["name": "a", "class": "none"]),
         ]

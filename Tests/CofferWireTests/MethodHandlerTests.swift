@@ -78,6 +78,29 @@ private struct Handler: MethodHandler {
     func fileSalvage(_ parameters: FileSalvageParameters, _ context: consuming Box) -> Box {
         context.taken(by: parameters)
     }
+    func fileGetExtendedAttribute(_ parameters: FileGetExtendedAttributeParameters, _ context: consuming Box) -> Box {
+        context.taken(by: parameters)
+    }
+    func fileLink(_ parameters: FileLinkParameters, _ context: consuming Box) -> Box { context.taken(by: parameters) }
+    func fileListExtendedAttributes(
+        _ parameters: FileListExtendedAttributesParameters,
+        _ context: consuming Box
+    ) -> Box { context.taken(by: parameters) }
+    func filePunch(_ parameters: FilePunchParameters, _ context: consuming Box) -> Box { context.taken(by: parameters) }
+    func fileRemoveExtendedAttribute(
+        _ parameters: FileRemoveExtendedAttributeParameters,
+        _ context: consuming Box
+    ) -> Box { context.taken(by: parameters) }
+    func fileSetExtendedAttribute(_ parameters: FileSetExtendedAttributeParameters, _ context: consuming Box) -> Box {
+        context.taken(by: parameters)
+    }
+    func fileSpace(_ parameters: FileSpaceParameters, _ context: consuming Box) -> Box { context.taken(by: parameters) }
+    func fileSymlink(_ parameters: FileSymlinkParameters, _ context: consuming Box) -> Box {
+        context.taken(by: parameters)
+    }
+    func fileSetAttributes(_ parameters: FileSetAttributesParameters, _ context: consuming Box) -> Box {
+        context.taken(by: parameters)
+    }
     func fileStat(_ parameters: FileStatParameters, _ context: consuming Box) -> Box { context.taken(by: parameters) }
     func fileSync(_ parameters: FileSyncParameters, _ context: consuming Box) -> Box { context.taken(by: parameters) }
     func fileTruncate(_ parameters: FileTruncateParameters, _ context: consuming Box) -> Box {
@@ -181,6 +204,7 @@ private struct Handler: MethodHandler {
 
 private let name: JSONObject = ["name": "a"]
 private let pair: JSONObject = ["name": "a", "to": "b"]
+private let attribute: JSONObject = ["name": "a", "attribute": "user.a"]
 private let handle: JSONObject = ["handle": 1]
 private let range: JSONObject = ["handle": 1, "offset": 0, "length": 1]
 private let key: JSONObject = ["class": "key"]
@@ -192,7 +216,10 @@ private let required: [Method: JSONObject] = [
     .accessAllow: rule, .accessDeny: rule, .accessRemove: ["rule": 1],
     .fileAllocate: range, .fileClose: handle, .fileMkdir: name, .fileOpen: name,
     .fileProtect: ["name": "a", "class": "none"], .fileRead: range, .fileRemove: name, .fileRename: pair,
-    .fileSalvage: name, .fileStat: name, .fileSync: handle, .fileTruncate: ["handle": 1, "bytes": 0],
+    .fileSalvage: name, .fileSetAttributes: name, .fileGetExtendedAttribute: attribute, .fileLink: pair,
+    .fileListExtendedAttributes: name, .filePunch: range, .fileRemoveExtendedAttribute: attribute,
+    .fileSetExtendedAttribute: attribute, .fileSymlink: ["name": "a", "target": "b"], .fileStat: name,
+    .fileSync: handle, .fileTruncate: ["handle": 1, "bytes": 0],
     .fileWrite: handle, .hello: ["protocol": 1], .itemGet: name, .itemMove: pair, .itemProtect: name, .itemPut: name,
     .itemRemove: name, .itemShow: name, .keychainAdd: key,
     .keychainAgree: ["class": "key", "peer": "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="],

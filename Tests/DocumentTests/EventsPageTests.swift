@@ -37,7 +37,8 @@ import Testing
             name: "a",
             formerName: "b",
             itemClass: .key,
-            reference: ItemID()
+            reference: ItemID(),
+            inode: 1
         )
         #expect(rows.flatMap { $0[0].quotedWords } == change.json.members.map(\.key))
         #expect(rows[0][2].quotedWords == ItemChange.Kind.allCases.map(\.rawValue))

@@ -62,7 +62,11 @@ import Testing
             (.fileOpen, opened.json), (.fileRead, FileByteCount(byteCount: 1).json),
             (.fileWrite, FileWriteResult(offset: 1, byteCount: 1).json),
             (.fileAllocate, FileByteCount(byteCount: 1).json), (.fileSalvage, salvage.json),
-            (.fileSalvage, DamagedRange(offset: 1, byteCount: 1).json),
+            (.fileSalvage, DamagedRange(offset: 1, byteCount: 1).json), (.filePunch, FileByteCount(byteCount: 1).json),
+            (.fileGetExtendedAttribute, FileByteCount(byteCount: 1).json),
+            (.fileListExtendedAttributes, ExtendedAttributeList(attributes: []).json),
+            (.fileListExtendedAttributes, ExtendedAttributeInfo(name: "a", byteCount: 1).json),
+            (.fileSpace, FileSpace(totalByteCount: 1, freeByteCount: 1, availableByteCount: 1, fileCount: 1).json),
         ]
         for (method, result) in results {
             let named = Set(try row(of: method)[3].quotedWords)
@@ -75,11 +79,21 @@ import Testing
         let info = FileInfo(
             name: "a",
             isDirectory: true,
+            type: .directory,
+            inode: 1,
+            mode: 1,
+            uid: 1,
+            gid: 1,
+            target: "a",
+            linkCount: 2,
             protectionClass: .complete,
             byteCount: 1,
             kind: .key,
             created: 1,
             modified: 1,
+            accessedNanoseconds: 1,
+            modifiedNanoseconds: 1,
+            changedNanoseconds: 1,
             isReadable: true,
             isOpenForWriting: true,
             childCount: 1
@@ -101,6 +115,12 @@ import Testing
         }
     }
 
+    @Test func `every reason of an error is on the page, with its sentence`() throws {
+        let rows = try page.table(["reason", "what it means", "errno"])
+        #expect(rows.map { $0[0].quotedWords } == ErrorReason.allCases.map { [$0.rawValue] })
+        #expect(Set(rows.map { $0[2] }).count > rows.count / 2)
+    }
+
     @Test func `every access is on the page`() throws {
         let rows = try page.table(["parameter", "type", "bounds", "default"])
         let row = try #require(rows.first { $0[0] == "`access`" })
@@ -111,6 +131,16 @@ import Testing
         let text = page.text
         #expect(text.contains("writes \(Limits.framePayloadBytes) bytes at most"))
         #expect(text.contains("A file has \(Limits.fileBytes) at most"))
+        let limits = try page.table(["limit", "value", "of"]).map { [$0[0].quotedWords[0], $0[1]] }
+        let values = [
+            ("handles", Limits.handles), ("openFiles", Limits.openFiles), ("links", Limits.links),
+            ("linkTargetBytes", Limits.linkTargetBytes),
+            ("extendedAttributeNameBytes", Limits.extendedAttributeNameBytes),
+            ("extendedAttributeBytes", Limits.extendedAttributeBytes),
+            ("extendedAttributes", Limits.extendedAttributes),
+            ("extendedAttributesBytes", Limits.extendedAttributesBytes),
+        ]
+        #expect(limits == values.map { [$0.0, String($0.1)] })
         #expect(text.contains("`bytes`, the first \(Limits.pageItems) |"))
     }
 

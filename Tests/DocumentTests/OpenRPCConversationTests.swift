@@ -7,8 +7,8 @@ import Testing
 /// `proto-docs/openrpc.json` beside what the daemon says: every method is carried out, and refused where it can be.
 @Suite struct OpenRPCConversationTests {
     private static let passcode = Array("correct horse battery staple".utf8)
-    private static let secret = Array("s3cr3t".utf8)
-    private static let nobody: JSONObject = ["name": "nobody"]
+    static let secret = Array("s3cr3t".utf8)
+    static let nobody: JSONObject = ["name": "nobody"]
 
     /// The text after its length.
     private static func counted(_ secrets: [UInt8]...) -> [UInt8] {
@@ -149,7 +149,7 @@ import Testing
     private func keepFiles(_ talk: Conversation, _ daemon: ExampleDaemon) throws {
         let opened = try talk.succeed(
             .fileOpen,
-            ["name": "d/e", "access": "readWrite", "create": true, "exclusive": true, "class": "complete"]
+            ["name": "d/e", "access": "readWrite", "create": true, "exclusive": true, "class": "complete", "mode": 384]
         )
         let handle = JSONValue.integer(try Self.integer(opened, "handle"))
         try talk.fail(.duplicateItem, .fileOpen, ["name": "d/e", "access": "write", "create": true, "exclusive": true])
@@ -161,12 +161,16 @@ import Testing
         try talk.succeed(.fileWrite, ["handle": handle], payload: Self.secret)
         try talk.succeed(.fileWrite, ["handle": handle, "offset": 10], payload: Self.secret)
         try talk.succeed(.fileAllocate, ["handle": handle, "offset": 0, "length": 1000])
+        try talk.succeed(.fileAllocate, ["handle": handle, "offset": 0, "length": 5000, "keepSize": true])
+        try talk.succeed(.filePunch, ["handle": handle, "offset": 900, "length": 100])
         try talk.succeed(.fileTruncate, ["handle": handle, "bytes": 12])
         try talk.succeed(.fileSync, ["handle": handle])
         let read = try talk.succeed(.fileRead, ["handle": handle, "offset": 0, "length": 262144])
         #expect(read.payload == Self.secret + [0, 0, 0, 0] + Self.secret.prefix(2))
         try talk.succeed(.fileRead, ["handle": handle, "offset": 500, "length": 1])
         try talk.fail(.param, .fileRead, ["handle": handle, "offset": 0, "length": 262145])
+        try talk.succeed(.fileStat, ["handle": handle])
+        try talk.succeed(.fileSetAttributes, ["handle": handle, "mode": 0o600])
         try talk.succeed(.fileClose, ["handle": handle])
         for method in [Method.fileClose, .fileSync, .fileWrite] {
             try talk.fail(.param, method, ["handle": handle], knownToDaemon: true)
@@ -180,6 +184,8 @@ import Testing
         try talk.succeed(.fileStat, ["name": "d"])
         try talk.succeed(.fileStat, ["name": "d/e"])
         try talk.fail(.itemNotFound, .fileStat, Self.nobody)
+        try talk.fail(.param, .fileStat, [:])
+        try changeAttributes(talk)
         let page = try talk.succeed(.fileList, ["recursive": true, "limit": 1])
         let cursor = JSONValue.string(try Self.string(page, "cursor"))
         try talk.succeed(.fileList, ["recursive": true, "cursor": cursor])

@@ -118,6 +118,7 @@ import Testing
         for method in [Method.fileWrite, .itemExplain, .itemPut, .keychainSign] {
             expected[method.rawValue] = Limits.framePayloadBytes
         }
+        expected[Method.fileSetExtendedAttribute.rawValue] = Limits.extendedAttributeBytes
         var found: [String: Int] = [:]
         for method in rpc.methods {
             guard let taken = method["x-payload"]?.objectValue?["in"]?.objectValue else { continue }

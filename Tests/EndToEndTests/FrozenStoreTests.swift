@@ -210,6 +210,33 @@ import Testing
         #expect(try second.fileInfo(try ItemName("frozen/inbox/new")).protectionClass == .completeUnlessOpen)
         #expect(try second.get("frozen/secret") == Array("a secret of version 2".utf8))
     }
+
+    @Test func `a vault whose files had no attributes gives them the usual ones, and numbers that stay`() throws {
+        let daemon = try daemon(on: "v5")
+        let client = try daemon.connect()
+        try client.unlock("frozen passcode")
+        func file(_ name: String) throws -> FileInfo { try client.fileInfo(try ItemName(name)) }
+        let letter = try file("frozen/letter")
+        #expect(letter.inode > 0 && letter.mode == 0o644 && letter.linkCount == 1 && letter.uid == nil)
+        #expect(letter.modifiedNanoseconds == letter.modified * 1_000_000)
+        #expect(letter.changedNanoseconds == letter.modifiedNanoseconds)
+        #expect(letter.accessedNanoseconds == letter.modifiedNanoseconds)
+        #expect(try file("frozen/private").mode == 0o755)
+        // And goes on from there.
+        let name = try ItemName("frozen/letter")
+        try client.call(FileLinkParameters(name: name, target: try ItemName("frozen/copy")))
+        try client.call(FileSymlinkParameters(name: try ItemName("frozen/latest"), target: "letter"))
+        try client.call(FileSetAttributesParameters(name: name, mode: 0o600))
+        let check = try daemon.coffer(["doctor"])
+        #expect(check.status == 0, "\(check.text)\(check.errors)")
+        try daemon.restart()
+        let second = try daemon.connect()
+        try second.unlock("frozen passcode")
+        let copy = try second.fileInfo(try ItemName("frozen/copy"))
+        #expect(copy.inode == letter.inode && copy.mode == 0o600 && copy.linkCount == 2)
+        #expect(try second.fileInfo(try ItemName("frozen/latest")).target == "letter")
+        #expect(try read("copy", daemon) == lines("letter", 6000))
+    }
 }
 
 extension DaemonProcess {

@@ -197,12 +197,12 @@ private struct RowCheck: ~Copyable {
             for entry in try table.entries(after: .min, order) { _ = try table.putBack(entry.number, order) }
         })
         uses.append({
-            try store.move(try ItemName("f"), to: try ItemName("e/f"), in: group, replaces: true, now: 3)
+            try store.move(try ItemName("f"), to: try ItemName("e/f"), in: group, .replaces, now: 3)
         })
-        for name in names { uses.append({ try store.removeEntry(name, in: group) }) }
+        for name in names { uses.append({ try store.removeEntry(name, in: group, now: 3) }) }
         uses.append({
             guard var removal = try store.beginRemoval(of: try ItemName("d"), in: group) else { return }
-            while try !store.resume(with: &removal, until: { true }) {}
+            while try !store.resume(with: &removal, now: 3, until: { true }) {}
         })
         return uses
     }

@@ -309,6 +309,10 @@ public struct ItemChange: Hashable, Sendable {
     ///
     /// It is absent for a file.
     public let reference: ItemID?
+    /// The number of a file or a directory.
+    ///
+    /// It is absent for an item of the keychain.
+    public let inode: Int64?
 
     package init(
         _ kind: ItemChange.Kind,
@@ -317,7 +321,8 @@ public struct ItemChange: Hashable, Sendable {
         name: String? = nil,
         formerName: String? = nil,
         itemClass: ItemClass? = nil,
-        reference: ItemID? = nil
+        reference: ItemID? = nil,
+        inode: Int64? = nil
     ) {
         self.kind = kind
         self.store = store
@@ -326,6 +331,7 @@ public struct ItemChange: Hashable, Sendable {
         self.formerName = formerName
         self.itemClass = itemClass
         self.reference = reference
+        self.inode = inode
     }
 }
 

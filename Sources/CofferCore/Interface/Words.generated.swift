@@ -169,6 +169,50 @@ public enum Damage: String, CaseIterable, Sendable {
     }
 }
 
+/// What an error means for a program that has more errors than codes, as a file system has.
+public enum ErrorReason: String, CaseIterable, Sendable {
+    /// There is an extended attribute of the name.
+    case attributeExists
+    /// The extended attributes of the file would be too many or too large.
+    case attributesFull
+    /// The connection has no file open by that handle, or not for this.
+    case badHandle
+    /// A directory would contain itself.
+    case insideItself
+    /// A directory is there, and the method is for a file.
+    case isDirectory
+    /// A symbolic link is there; the daemon follows none.
+    case isSymbolicLink
+    /// A name, or a part of it, has too many bytes, or too many parts.
+    case nameTooLong
+    /// There is no extended attribute of the name.
+    case noAttribute
+    /// A part of the path, or what has to be a directory, is a file.
+    case notDirectory
+    /// A directory is not empty.
+    case notEmpty
+    /// The method can't be applied to what is there.
+    case notPermitted
+    /// The vault does not keep such a thing.
+    case notSupported
+    /// A file would have too many names.
+    case tooManyLinks
+    /// Too many files are open.
+    case tooManyOpen
+    /// Another handle has the file open for writing.
+    case writerElsewhere
+}
+
+/// What an entry of a directory is.
+public enum FileType: String, CaseIterable, Sendable {
+    /// A file, with a content.
+    case file
+    /// A directory.
+    case directory
+    /// A symbolic link: a path for the programs that open it.
+    case symbolicLink
+}
+
 extension ItemChange {
     /// What happened to the item.
     public enum Kind: String, CaseIterable, Sendable {

@@ -34,7 +34,7 @@ final class FileListing: SlicedWork {
         switch visit {
         case .entry(let entry):
             quota.addRows(1)
-            quota.add(entry.path)
+            quota.add(entry.path, and: entry.metadata.target)
             entries.append(try FileInfo(entry, files, in: keys.state))
         case .damaged:
             quota.addRows(1)
@@ -60,15 +60,26 @@ final class FileListing: SlicedWork {
 
 extension FileInfo {
     init(_ entry: FileEntry, _ files: FileStore, in state: VaultState) throws {
+        let times = files.times(of: entry)
         self.init(
             name: entry.path,
             isDirectory: entry.isDirectory,
+            type: entry.type,
+            inode: entry.inode,
+            mode: Int64(entry.mode),
+            uid: entry.metadata.ownership.uid.map(Int64.init),
+            gid: entry.metadata.ownership.gid.map(Int64.init),
+            target: entry.type == .symbolicLink ? entry.metadata.target : nil,
+            linkCount: try files.linkCount(of: entry),
             protectionClass: entry.protectionClass,
             byteCount: files.byteCount(of: entry),
             kind: entry.metadata.kind,
             created: entry.metadata.created,
-            modified: entry.metadata.modified,
-            isReadable: entry.isDirectory || entry.protectionClass?.permits(.read, in: state) == true,
+            modified: times.modifiedMilliseconds,
+            accessedNanoseconds: times.accessed,
+            modifiedNanoseconds: times.modified,
+            changedNanoseconds: times.changed,
+            isReadable: entry.type != .file || entry.protectionClass?.permits(.read, in: state) == true,
             isOpenForWriting: files.isOpenForWriting(entry),
             childCount: entry.isDirectory ? try files.childCount(of: entry) : nil
         )

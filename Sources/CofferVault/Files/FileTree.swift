@@ -11,13 +11,13 @@ package import CofferWire
 extension Vault {
     package func fileStat(_ params: FileStatParameters, _ call: Call) throws -> Step {
         let group = try call.group(params.group)
-        call.isFor("can't look for \(params.name.quoted)")
         let files = try catalog.files
-        return .done(Reply(try FileInfo(try files.requireEntry(params.name, in: group), files, in: try keys.state)))
+        let entry = try entry(params.name, params.handle, in: group, call)
+        return .done(Reply(try FileInfo(entry, files, in: try keys.state)))
     }
 
     /// The description of a file or directory that was changed just now.
-    private func fileInfo(_ name: ItemName, in group: String) throws -> FileInfo {
+    func fileInfo(_ name: ItemName, in group: String) throws -> FileInfo {
         let files = try catalog.files
         return try FileInfo(try files.requireOwnEntry(name, in: group), files, in: try keys.state)
     }
@@ -48,10 +48,12 @@ extension Vault {
                 in: group,
                 defaultClass: params.protectionClass,
                 makesParents: params.makesParents,
+                ownership: Ownership(mode: params.mode, uid: params.uid, gid: params.gid),
                 now: wallClockMilliseconds()
             )
-            changes.note(ItemChange(.added, file: params.name, in: group))
-            return try madeDirectory(params.name, in: group)
+            let info = try madeDirectory(params.name, in: group)
+            changes.note(ItemChange(.added, file: params.name, in: group, inode: info.inode))
+            return info
         }
         return .done(Reply(info))
     }
@@ -64,6 +66,8 @@ extension Vault {
             return FileInfo(
                 name: name.path,
                 isDirectory: true,
+                type: .directory,
+                inode: try catalog.files.inode(of: name, in: group) ?? 0,
                 protectionClass: try catalog.files.defaultClass(ofDirectory: name, in: group),
                 byteCount: 0,
                 created: 0,
@@ -78,23 +82,42 @@ extension Vault {
         let group = try call.group(params.group)
         call.isFor("can't move \(params.name.quoted)")
         let catalog = try catalog
+        let mode: MoveMode = params.exchanges ? .exchanges : params.replaces ? .replaces : .refuses
         let info = try catalog.change { changes in
             let entry = try catalog.files.requireOwnEntry(params.name, in: group)
-            if params.name != params.target {
-                try checkNotSecret(params.target, in: group, catalog)
-                if entry.isDirectory { try checkNoSecrets(in: entry, at: params.target, group, catalog) }
-            }
+            try checkNoSecrets(at: params.target, insteadOf: entry, in: group, catalog)
+            let other = params.exchanges ? try catalog.files.requireOwnEntry(params.target, in: group) : nil
+            if let other { try checkNoSecrets(at: params.name, insteadOf: other, in: group, catalog) }
             try catalog.files.move(
                 params.name,
                 to: params.target,
                 in: group,
-                replaces: params.replaces,
+                mode,
+                keepsDirectory: params.keepsDirectories,
                 now: wallClockMilliseconds()
             )
-            changes.note(ItemChange(.renamed, file: params.target, in: group, formerName: params.name))
+            for (entry, name) in [(entry, params.target)] + (other.map { [($0, params.name)] } ?? []) {
+                try changes.note(renaming(of: entry, to: name, in: group))
+            }
             return try fileInfo(params.target, in: group)
         }
         return .done(Reply(info))
+    }
+
+    private func renaming(of entry: FileEntry, to name: ItemName, in group: String) throws -> ItemChange {
+        ItemChange(.renamed, file: name, in: group, formerName: try ItemName(entry.path), inode: entry.inode)
+    }
+
+    /// Refuses to give an entry a new name if that, or a name below it, would be the name of a secret.
+    private func checkNoSecrets(
+        at name: ItemName,
+        insteadOf entry: FileEntry,
+        in group: String,
+        _ catalog: Catalog
+    ) throws {
+        if try ItemName(entry.path) == name { return }
+        try checkNotSecret(name, in: group, catalog)
+        if entry.isDirectory { try checkNoSecrets(in: entry, at: name, group, catalog) }
     }
 
     /// Refuses a name that a directory has: a name is in one store at a time.
@@ -105,7 +128,7 @@ extension Vault {
     }
 
     /// Refuses a name that a secret has: a name is in one store at a time.
-    private func checkNotSecret(_ name: ItemName, in group: String, _ catalog: Catalog) throws {
+    func checkNotSecret(_ name: ItemName, in group: String, _ catalog: Catalog) throws {
         if try catalog.keychain.contains(GenericPasswordKey(name, in: group)) { throw CofferError.isSecret(name) }
     }
 
@@ -144,8 +167,13 @@ extension Vault {
             return try perform(work, call, wantsProgress: params.wantsProgress)
         }
         try catalog.change(isRemoval: true) { changes in
-            try catalog.files.removeEntry(params.name, in: group)
-            changes.note(ItemChange(.removed, file: params.name, in: group))
+            let inode = try catalog.files.removeEntry(
+                params.name,
+                in: group,
+                keepsDirectory: params.keepsDirectories,
+                now: wallClockMilliseconds()
+            )
+            changes.note(ItemChange(.removed, file: params.name, in: group, inode: inode))
         }
         return .done(Reply(CountResult(count: 1)))
     }
@@ -175,7 +203,7 @@ extension Vault {
                 hint: "'--recursive' changes all that is in it, '--default' the class of new files"
             )
         }
-        let isChanged = try catalog.protect(entry, in: group, as: params.protectionClass, now: wallClockMilliseconds())
+        let isChanged = try catalog.protect(entry, as: params.protectionClass, now: wallClockMilliseconds())
         return .done(Reply(FileProtectionChange(changedCount: isChanged ? 1 : 0, unchanged: [], unchangedCount: 0)))
     }
 }
@@ -186,7 +214,6 @@ extension Catalog {
     /// - Returns: Whether it had another class.
     fileprivate func protect(
         _ entry: FileEntry,
-        in group: String,
         as protectionClass: ProtectionClass,
         now: Int64
     ) throws -> Bool {
@@ -194,7 +221,7 @@ extension Catalog {
             let isChanged = try files.protect(entry, as: protectionClass, now: now) { kept in
                 try rewrap(kept, to: protectionClass)
             }
-            if isChanged { changes.note(ItemChange(.changed, in: .file, group: group, name: entry.path)) }
+            if isChanged { changes.note(ItemChange(.changed, entry)) }
             return isChanged
         }
     }
@@ -218,9 +245,10 @@ private final class DirectoryRemoval: SlicedWork {
     func slice(_ catalog: Catalog, until isEnough: () -> Bool) throws -> Reply? {
         let isDone = try catalog.change(isRemoval: true) { changes in
             let formerCount = removal.removedCount
-            let isDone = try catalog.files.resume(with: &removal, until: isEnough)
+            let now = wallClockMilliseconds()
+            let isDone = try catalog.files.resume(with: &removal, now: now, until: isEnough)
             if isDone && removal.keptCount == 0 {
-                changes.note(ItemChange(.removed, file: name, in: group))
+                changes.note(ItemChange(.removed, file: name, in: group, inode: removal.top))
             } else {
                 changes.noteUntold(removal.removedCount - formerCount)
             }
@@ -295,7 +323,7 @@ private final class DirectoryProtection: SlicedWork {
         if entry.isDirectory && !isTop && entry.protectionClass == nil { return }
         if entry.protectionClass == params.protectionClass { return }
         do {
-            if try catalog.protect(entry, in: group, as: params.protectionClass, now: now) { changedCount += 1 }
+            if try catalog.protect(entry, as: params.protectionClass, now: now) { changedCount += 1 }
         } catch let error as CofferError {
             keep(entry.path, error)
         }
@@ -310,7 +338,12 @@ private final class DirectoryProtection: SlicedWork {
 
 extension CofferError {
     fileprivate static func noDirectory(_ entry: FileEntry) -> CofferError {
-        CofferError(.param, "\(entry.quoted) is a file, and not a directory", hint: "'coffer file stat' shows it")
+        CofferError(
+            .param,
+            "\(entry.quoted) is a file, and not a directory",
+            hint: "'coffer file stat' shows it",
+            reason: .notDirectory
+        )
     }
 
     static func isDirectory(_ name: ItemName) -> CofferError {

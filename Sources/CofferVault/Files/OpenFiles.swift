@@ -41,14 +41,25 @@ extension Vault {
 
     private func register(_ handle: OpenHandle, isNew: Bool, _ call: Call) throws -> Step {
         let store = try checkUsable(handle, for: handle.access.writes ? .write : .read)
+        let info = try fileInfo(of: handle.file, store)
         if handle.isWriter { call.keep(.writer(of: handle.file)) }
         let result = FileOpenResult(
             handle: call.caller.handles.add(handle),
             byteCount: handle.file.byteCount,
             protectionClass: store.protectionClass(of: handle.file),
-            isNew: isNew
+            isNew: isNew,
+            file: info
         )
         return .done(Reply(result))
+    }
+
+    /// What is known of an open file; `nil` if that can be read after the first unlock only.
+    private func fileInfo(of file: OpenFile, _ store: FileStore) throws -> FileInfo? {
+        do {
+            return try FileInfo(try store.entry(of: file), store, in: try keys.state)
+        } catch let error as CofferError where error.code == .interactionNotAllowed {
+            return nil
+        }
     }
 
     private func check(_ params: FileOpenParameters, _ access: FileAccess) throws(CofferError) {
@@ -60,7 +71,10 @@ extension Vault {
                 hint: "'access' is 'write' or 'readWrite'"
             )
         }
-        let needsCreating = [("exclusive", params.isExclusive), ("class", params.protectionClass != nil)]
+        let needsCreating = [
+            ("exclusive", params.isExclusive), ("class", params.protectionClass != nil),
+            ("mode", params.mode != nil), ("uid", params.uid != nil), ("gid", params.gid != nil),
+        ]
         for (name, isAsked) in needsCreating where isAsked && !params.creates {
             throw CofferError(.param, "parameter '\(name)' is for a file that is made", hint: "say 'create', too")
         }
@@ -74,10 +88,10 @@ extension Vault {
         then next: @escaping (OpenFile, _ isNew: Bool) throws -> Step
     ) throws -> Step {
         let group = try call.group(params.group)
-        if params.isExclusive, try store.protectionClass(of: params.name, in: group) != nil {
+        if params.isExclusive, try store.inode(of: params.name, in: group) != nil {
             throw CofferError(
                 .duplicateItem,
-                "there is a file \(params.name.quoted) already",
+                "there is a file or a directory \(params.name.quoted) already",
                 hint: "open it without 'exclusive', or choose another name",
                 operation: .write
             )
@@ -92,13 +106,7 @@ extension Vault {
                 hint: "'coffer get' reads it"
             )
         }
-        if try store.entry(params.name, in: group)?.isDirectory ?? false {
-            throw CofferError(
-                .param,
-                "\(params.name.quoted) is a directory, and only files are opened",
-                hint: "'file.list' returns its entries"
-            )
-        }
+        if let entry = try store.entry(params.name, in: group) { throw CofferError.noFile(entry) }
         guard params.creates else {
             throw CofferError(
                 .itemNotFound,
@@ -120,8 +128,14 @@ extension Vault {
             throw CofferError.locked(params.name.quoted, in: state, for: .write)
         }
         return try catalog.change { changes in
-            let file = try store.create(params.name, in: group, as: protectionClass, now: wallClockMilliseconds())
-            changes.note(ItemChange(.added, file: params.name, in: group))
+            let file = try store.create(
+                params.name,
+                in: group,
+                as: protectionClass,
+                ownership: Ownership(mode: params.mode, uid: params.uid, gid: params.gid),
+                now: wallClockMilliseconds()
+            )
+            changes.note(ItemChange(.added, file: params.name, in: group, inode: file.inode))
             return file
         }
     }
@@ -196,7 +210,8 @@ extension Vault {
                 throw CofferError(
                     .notAvailable,
                     "\(file.subject) is open for writing elsewhere",
-                    hint: "wait until it is closed: 'wait'"
+                    hint: "wait until it is closed: 'wait'",
+                    reason: .writerElsewhere
                 )
             }
         }
@@ -226,7 +241,8 @@ extension Vault {
         throw CofferError(
             .notAvailable,
             "too many files are open: '\(caller.identity.principal)' has \(held) of \(used)",
-            hint: "close some and try again"
+            hint: "close some and try again",
+            reason: .tooManyOpen
         )
     }
 
@@ -275,6 +291,7 @@ extension Vault {
             let plan = try store.planWriting(bytes.count, at: offset, of: file)
             return try carryOut(plan, with: bytes, on: file, store) { [self] written in
                 store.apply(written, upTo: written.isEmpty ? 0 : end, to: file)
+                file.noteChange(at: wallClockNanoseconds())
                 let reply: Step.Next = { .done(Reply(FileWriteResult(offset: offset, byteCount: file.byteCount))) }
                 if file.pendingCount <= Limits.pendingChunks { return try reply() }
                 return try synchronizeChanged(file, store, then: reply)
@@ -337,6 +354,7 @@ extension Vault {
         return change(handle, call) { [self] store in
             let finish: Step.Next = {
                 store.truncate(file, to: count)
+                file.noteChange(at: wallClockNanoseconds())
                 return try next()
             }
             guard let plan = try store.planCutting(to: count, of: file) else { return try finish() }
@@ -357,8 +375,28 @@ extension Vault {
                 try plan.perform()
             } then: { [self] _ in
                 try checkUsable(handle, for: .write)
-                store.extend(handle.file, to: end)
+                if !params.keepsSize { store.extend(handle.file, to: end) }
+                handle.file.noteChange(at: wallClockNanoseconds())
                 return .done(Reply(FileByteCount(byteCount: handle.file.byteCount)))
+            }
+        }
+    }
+
+    /// Turns a range of an open file into zeros, as much of it as one request may.
+    package func filePunch(_ params: FilePunchParameters, _ call: Call) throws -> Step {
+        let handle = try call.caller.handles.writer(params.handle)
+        let file = handle.file
+        call.isFor("can't write \(file.subject)")
+        return change(handle, call) { [self] store in
+            let (plan, end) = try store.planZeroing(params.offset..<(params.offset + params.length), of: file)
+            let zeros: SecretBytes
+            do { zeros = try SecretBytes(zeros: plan.byteCount) } catch { throw CofferError.noSecretMemory }
+            return try carryOut(plan, with: zeros, on: file, store) { [self] written in
+                store.apply(written, upTo: 0, to: file)
+                file.noteChange(at: wallClockNanoseconds())
+                let reply: Step.Next = { .done(Reply(FileByteCount(byteCount: end - params.offset))) }
+                if file.pendingCount <= Limits.pendingChunks { return try reply() }
+                return try synchronizeChanged(file, store, then: reply)
             }
         }
     }
@@ -376,6 +414,23 @@ extension Vault {
 }
 
 extension CofferError {
+    fileprivate static func noFile(_ entry: FileEntry) -> CofferError {
+        if entry.isDirectory {
+            return CofferError(
+                .param,
+                "\(entry.quoted) is a directory, and only files are opened",
+                hint: "'file.list' returns its entries",
+                reason: .isDirectory
+            )
+        }
+        return CofferError(
+            .param,
+            "\(entry.quoted) is a symbolic link to \(quotedForDisplay(entry.metadata.target)), and none is followed",
+            hint: "open the file that it leads to by its name",
+            reason: .isSymbolicLink
+        )
+    }
+
     fileprivate static func replacedMeanwhile(_ name: ItemName) -> CofferError {
         CofferError(
             .notAvailable,

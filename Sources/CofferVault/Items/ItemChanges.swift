@@ -90,7 +90,7 @@ extension Vault {
                 params.name,
                 to: target,
                 in: group,
-                replaces: params.replaces,
+                params.replaces ? .replaces : .refuses,
                 now: wallClockMilliseconds()
             )
         }

@@ -195,7 +195,7 @@ final class ItemListing<Entry>: SlicedWork {
             unread.damagedCount += 1
         case .sealed(let entry):
             quota.addRows(1)
-            if !entry.isDirectory { unread.sealedCount += 1 }
+            if entry.isFile { unread.sealedCount += 1 }
         case .end: break
         }
         return true

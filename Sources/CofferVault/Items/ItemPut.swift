@@ -243,7 +243,7 @@ extension Vault {
                 now: wallClockMilliseconds(),
                 with: context
             )
-            if let file { try catalog.files.remove(file) }
+            if let file { try catalog.files.remove(file, now: wallClockMilliseconds()) }
             changes.note(ItemChange(before == nil ? .added : .changed, id, ItemAttributes(key)))
         }
     }
@@ -292,7 +292,7 @@ extension Vault {
         let now = wallClockMilliseconds()
         try catalog.change { changes in
             let item = try secret(toReplace: target)
-            try catalog.files.commit(
+            let inode = try catalog.files.commit(
                 write,
                 at: target.name,
                 in: target.group,
@@ -303,7 +303,8 @@ extension Vault {
                 keptItem: try item.map { try catalog.keychain.setAside($0, now: now) },
                 now: now
             )
-            changes.note(ItemChange(replaced == nil ? .added : .changed, file: target.name, in: target.group))
+            let kind = replaced == nil ? ItemChange.Kind.added : .changed
+            changes.note(ItemChange(kind, file: target.name, in: target.group, inode: inode))
         }
     }
 

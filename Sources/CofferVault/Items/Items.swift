@@ -267,8 +267,8 @@ extension Vault {
             throw CofferError.locked(name.quoted, in: try keys.state, for: .write)
         }
         try catalog.change(isRemoval: true) { changes in
-            try catalog.files.removeEntry(name, in: group)
-            changes.note(ItemChange(.removed, file: name, in: group))
+            let inode = try catalog.files.removeEntry(name, in: group, now: wallClockMilliseconds())
+            changes.note(ItemChange(.removed, file: name, in: group, inode: inode))
         }
     }
 
@@ -284,7 +284,7 @@ extension Vault {
     func remove(_ item: StoredItem, _ call: Call) throws {
         switch item {
         case .keychain(let item): try catalog.keychain.remove(item, with: call.caller.context)
-        case .file(let file): try catalog.files.remove(file)
+        case .file(let file): try catalog.files.remove(file, now: wallClockMilliseconds())
         }
     }
 }

@@ -19,12 +19,17 @@ public struct FileAllocateParameters: MethodParameters {
     public let offset: Int64
     /// How many bytes the range has.
     public let length: Int64
+    /// Whether the file keeps its size, also if the range ends behind it.
+    ///
+    /// Absent means false.
+    public let keepsSize: Bool
 
     /// Makes the parameters.
-    public init(handle: Int64, offset: Int64, length: Int64) {
+    public init(handle: Int64, offset: Int64, length: Int64, keepsSize: Bool = false) {
         self.handle = handle
         self.offset = offset
         self.length = length
+        self.keepsSize = keepsSize
     }
 }
 
@@ -33,6 +38,7 @@ extension FileAllocateParameters: WireObject {
         handle = try reader.integer("handle", in: 0...Int64(Int32.max))
         offset = try reader.integer("offset", in: 0...Int64(Limits.fileBytes))
         length = try reader.integer("length", in: 0...Int64(Limits.fileBytes))
+        keepsSize = try reader.optionalBool("keepSize") ?? false
     }
 
     package var json: JSONObject {
@@ -40,6 +46,7 @@ extension FileAllocateParameters: WireObject {
         object.append("handle", handle)
         object.append("offset", offset)
         object.append("length", length)
+        if keepsSize { object.append("keepSize", true) }
         return object
     }
 }
@@ -72,6 +79,110 @@ extension FileCloseParameters: WireObject {
     package var json: JSONObject {
         var object = JSONObject()
         object.append("handle", handle)
+        return object
+    }
+}
+
+/// The parameters of `file.getExtendedAttribute`.
+///
+/// Returns an extended attribute of a file. Its value is the payload of the answer.
+///
+/// - Throws: `dataTooLarge`, `decode`, `interactionNotAllowed`, `internal`, `io`, `itemNotFound`,
+///   `missingEntitlement`, `notAvailable`, `param`, `userCanceled`.
+public struct FileGetExtendedAttributeParameters: MethodParameters {
+    /// What the method answers.
+    public typealias Result = FileByteCount
+    /// How it and its parameters travel.
+    public static var coding: MethodCoding<Self> { MethodCoding(.fileGetExtendedAttribute) }
+    /// The path of the file or directory.
+    ///
+    /// Absent means: required, unless handle is given.
+    public let name: ItemName?
+    /// The handle of an open file, in place of its name.
+    ///
+    /// The file may have lost its name. Absent means: required, unless name is given.
+    public let handle: Int64?
+    /// The name of the attribute, which begins with user.
+    public let attribute: String
+    /// The access group of the file or directory.
+    ///
+    /// Absent means: the caller's first group.
+    public let group: String?
+
+    /// Makes the parameters.
+    public init(
+        name: ItemName? = nil,
+        handle: Int64? = nil,
+        attribute: String,
+        group: String? = nil
+    ) {
+        self.name = name
+        self.handle = handle
+        self.attribute = attribute
+        self.group = group
+    }
+}
+
+extension FileGetExtendedAttributeParameters: WireObject {
+    package init(reading reader: inout ParameterReader) throws(CofferError) {
+        name = try reader.optionalName("name")
+        handle = try reader.optionalInteger("handle", in: 0...Int64(Int32.max))
+        attribute = try reader.string("attribute")
+        group = try reader.optionalString("group")
+        try check()
+    }
+
+    package var json: JSONObject {
+        var object = JSONObject()
+        object.append("name", name)
+        object.append("handle", handle)
+        object.append("attribute", attribute)
+        object.append("group", group)
+        return object
+    }
+}
+
+/// The parameters of `file.link`.
+///
+/// Gives a file, or a symbolic link, a further name. All names are equal: the content stays until the
+/// last is removed.
+///
+/// - Throws: `dataTooLarge`, `decode`, `diskFull`, `duplicateItem`, `interactionNotAllowed`,
+///   `internal`, `io`, `itemNotFound`, `missingEntitlement`, `notAvailable`, `param`, `userCanceled`.
+public struct FileLinkParameters: MethodParameters {
+    /// What the method answers.
+    public typealias Result = FileInfo
+    /// How it and its parameters travel.
+    public static var coding: MethodCoding<Self> { MethodCoding(.fileLink) }
+    /// The path of the file.
+    public let name: ItemName
+    /// The further path.
+    public let target: ItemName
+    /// The access group of the file.
+    ///
+    /// Both names are in it. Absent means: the caller's first group.
+    public let group: String?
+
+    /// Makes the parameters.
+    public init(name: ItemName, target: ItemName, group: String? = nil) {
+        self.name = name
+        self.target = target
+        self.group = group
+    }
+}
+
+extension FileLinkParameters: WireObject {
+    package init(reading reader: inout ParameterReader) throws(CofferError) {
+        name = try reader.name("name")
+        target = try reader.name("to")
+        group = try reader.optionalString("group")
+    }
+
+    package var json: JSONObject {
+        var object = JSONObject()
+        object.append("name", name)
+        object.append("to", target)
+        object.append("group", group)
         return object
     }
 }
@@ -190,6 +301,77 @@ extension FilePage: WireObject {
     }
 }
 
+/// The parameters of `file.listExtendedAttributes`.
+///
+/// Lists the extended attributes of a file.
+///
+/// - Throws: `dataTooLarge`, `decode`, `interactionNotAllowed`, `internal`, `io`, `itemNotFound`,
+///   `missingEntitlement`, `notAvailable`, `param`, `userCanceled`.
+public struct FileListExtendedAttributesParameters: MethodParameters {
+    /// What the method answers.
+    public typealias Result = ExtendedAttributeList
+    /// How it and its parameters travel.
+    public static var coding: MethodCoding<Self> { MethodCoding(.fileListExtendedAttributes) }
+    /// The path of the file or directory.
+    ///
+    /// Absent means: required, unless handle is given.
+    public let name: ItemName?
+    /// The handle of an open file, in place of its name.
+    ///
+    /// The file may have lost its name. Absent means: required, unless name is given.
+    public let handle: Int64?
+    /// The access group of the file or directory.
+    ///
+    /// Absent means: the caller's first group.
+    public let group: String?
+
+    /// Makes the parameters.
+    public init(name: ItemName? = nil, handle: Int64? = nil, group: String? = nil) {
+        self.name = name
+        self.handle = handle
+        self.group = group
+    }
+}
+
+extension FileListExtendedAttributesParameters: WireObject {
+    package init(reading reader: inout ParameterReader) throws(CofferError) {
+        name = try reader.optionalName("name")
+        handle = try reader.optionalInteger("handle", in: 0...Int64(Int32.max))
+        group = try reader.optionalString("group")
+        try check()
+    }
+
+    package var json: JSONObject {
+        var object = JSONObject()
+        object.append("name", name)
+        object.append("handle", handle)
+        object.append("group", group)
+        return object
+    }
+}
+
+/// The extended attributes of a file, in the order of their names.
+public struct ExtendedAttributeList: Hashable, Sendable {
+    /// The attributes.
+    public let attributes: [ExtendedAttributeInfo]
+
+    package init(attributes: [ExtendedAttributeInfo]) {
+        self.attributes = attributes
+    }
+}
+
+extension ExtendedAttributeList: WireObject {
+    package init(reading reader: inout ParameterReader) throws(CofferError) {
+        attributes = try reader.values("attributes", of: ExtendedAttributeInfo.self)
+    }
+
+    package var json: JSONObject {
+        var object = JSONObject()
+        object.append("attributes", attributes)
+        return object
+    }
+}
+
 /// The parameters of `file.mkdir`.
 ///
 /// Creates a directory.
@@ -211,6 +393,18 @@ public struct FileMkdirParameters: MethodParameters {
     ///
     /// Absent means false.
     public let makesParents: Bool
+    /// The permission bits of POSIX of the directory.
+    ///
+    /// Absent means: 0755.
+    public let mode: Int64?
+    /// The number of the owner of the directory.
+    ///
+    /// Absent means: none stated.
+    public let uid: Int64?
+    /// The number of the owner's group of the directory.
+    ///
+    /// Absent means: none stated.
+    public let gid: Int64?
     /// The access group of the directory.
     ///
     /// Absent means: the caller's first group.
@@ -221,11 +415,17 @@ public struct FileMkdirParameters: MethodParameters {
         name: ItemName,
         protectionClass: ProtectionClass? = nil,
         makesParents: Bool = false,
+        mode: Int64? = nil,
+        uid: Int64? = nil,
+        gid: Int64? = nil,
         group: String? = nil
     ) {
         self.name = name
         self.protectionClass = protectionClass
         self.makesParents = makesParents
+        self.mode = mode
+        self.uid = uid
+        self.gid = gid
         self.group = group
     }
 }
@@ -235,6 +435,9 @@ extension FileMkdirParameters: WireObject {
         name = try reader.name("name")
         protectionClass = try reader.value("class", as: ProtectionClass.self)
         makesParents = try reader.optionalBool("parents") ?? false
+        mode = try reader.optionalInteger("mode", in: 0...4095)
+        uid = try reader.optionalInteger("uid", in: 0...4294967294)
+        gid = try reader.optionalInteger("gid", in: 0...4294967294)
         group = try reader.optionalString("group")
     }
 
@@ -243,6 +446,9 @@ extension FileMkdirParameters: WireObject {
         object.append("name", name)
         object.append("class", protectionClass)
         if makesParents { object.append("parents", true) }
+        object.append("mode", mode)
+        object.append("uid", uid)
+        object.append("gid", gid)
         object.append("group", group)
         return object
     }
@@ -289,6 +495,18 @@ public struct FileOpenParameters: MethodParameters {
     ///
     /// Absent means false.
     public let waits: Bool
+    /// The permission bits of POSIX of a file that is created.
+    ///
+    /// Absent means: 0644.
+    public let mode: Int64?
+    /// The number of the owner of a file that is created.
+    ///
+    /// Absent means: none stated.
+    public let uid: Int64?
+    /// The number of the owner's group of a file that is created.
+    ///
+    /// Absent means: none stated.
+    public let gid: Int64?
     /// The access group of the file.
     ///
     /// Absent means: the caller's first group.
@@ -304,6 +522,9 @@ public struct FileOpenParameters: MethodParameters {
         appends: Bool = false,
         protectionClass: ProtectionClass? = nil,
         waits: Bool = false,
+        mode: Int64? = nil,
+        uid: Int64? = nil,
+        gid: Int64? = nil,
         group: String? = nil
     ) {
         self.name = name
@@ -314,6 +535,9 @@ public struct FileOpenParameters: MethodParameters {
         self.appends = appends
         self.protectionClass = protectionClass
         self.waits = waits
+        self.mode = mode
+        self.uid = uid
+        self.gid = gid
         self.group = group
     }
 }
@@ -328,6 +552,9 @@ extension FileOpenParameters: WireObject {
         appends = try reader.optionalBool("append") ?? false
         protectionClass = try reader.value("class", as: ProtectionClass.self)
         waits = try reader.optionalBool("wait") ?? false
+        mode = try reader.optionalInteger("mode", in: 0...4095)
+        uid = try reader.optionalInteger("uid", in: 0...4294967294)
+        gid = try reader.optionalInteger("gid", in: 0...4294967294)
         group = try reader.optionalString("group")
     }
 
@@ -341,6 +568,9 @@ extension FileOpenParameters: WireObject {
         if appends { object.append("append", true) }
         object.append("class", protectionClass)
         if waits { object.append("wait", true) }
+        object.append("mode", mode)
+        object.append("uid", uid)
+        object.append("gid", gid)
         object.append("group", group)
         return object
     }
@@ -356,17 +586,23 @@ public struct FileOpenResult: Hashable, Sendable {
     public let protectionClass: ProtectionClass
     /// Whether the request created the file.
     public let isNew: Bool
+    /// The file, as file.stat has it.
+    ///
+    /// It is absent if its attributes can't be read before the first unlock.
+    public let file: FileInfo?
 
     package init(
         handle: Int64,
         byteCount: Int64,
         protectionClass: ProtectionClass,
-        isNew: Bool
+        isNew: Bool,
+        file: FileInfo? = nil
     ) {
         self.handle = handle
         self.byteCount = byteCount
         self.protectionClass = protectionClass
         self.isNew = isNew
+        self.file = file
     }
 }
 
@@ -376,6 +612,7 @@ extension FileOpenResult: WireObject {
         byteCount = try reader.integer("bytes", in: 0...Int64.max)
         protectionClass = try reader.required("class", as: ProtectionClass.self)
         isNew = try reader.optionalBool("created") ?? false
+        file = try reader.value("file", of: FileInfo.self)
     }
 
     package var json: JSONObject {
@@ -384,6 +621,7 @@ extension FileOpenResult: WireObject {
         object.append("bytes", byteCount)
         object.append("class", protectionClass)
         object.append("created", isNew)
+        object.append("file", file)
         return object
     }
 }
@@ -494,6 +732,48 @@ extension FileProtectionChange: WireObject {
     }
 }
 
+/// The parameters of `file.punch`.
+///
+/// Turns a range of an open file into zeros. Its size stays.
+///
+/// - Throws: `dataTooLarge`, `decode`, `diskFull`, `interactionNotAllowed`, `internal`, `io`,
+///   `itemNotFound`, `missingEntitlement`, `notAvailable`, `param`, `userCanceled`.
+public struct FilePunchParameters: MethodParameters {
+    /// What the method answers.
+    public typealias Result = FileByteCount
+    /// How it and its parameters travel.
+    public static var coding: MethodCoding<Self> { MethodCoding(.filePunch) }
+    /// The handle of an open file.
+    public let handle: Int64
+    /// Where the range begins, in bytes.
+    public let offset: Int64
+    /// How many bytes the range has.
+    public let length: Int64
+
+    /// Makes the parameters.
+    public init(handle: Int64, offset: Int64, length: Int64) {
+        self.handle = handle
+        self.offset = offset
+        self.length = length
+    }
+}
+
+extension FilePunchParameters: WireObject {
+    package init(reading reader: inout ParameterReader) throws(CofferError) {
+        handle = try reader.integer("handle", in: 0...Int64(Int32.max))
+        offset = try reader.integer("offset", in: 0...Int64(Limits.fileBytes))
+        length = try reader.integer("length", in: 0...Int64(Limits.fileBytes))
+    }
+
+    package var json: JSONObject {
+        var object = JSONObject()
+        object.append("handle", handle)
+        object.append("offset", offset)
+        object.append("length", length)
+        return object
+    }
+}
+
 /// The parameters of `file.read`.
 ///
 /// Reads a range of an open file. The bytes are the payload of the answer.
@@ -559,6 +839,10 @@ public struct FileRemoveParameters: MethodParameters {
     ///
     /// Absent means false.
     public let wantsProgress: Bool
+    /// Whether a directory that was created implicitly stays, also if it becomes empty.
+    ///
+    /// Absent means false.
+    public let keepsDirectories: Bool
     /// The access group of the file or directory.
     ///
     /// Absent means: the caller's first group.
@@ -569,11 +853,13 @@ public struct FileRemoveParameters: MethodParameters {
         name: ItemName,
         isRecursive: Bool = false,
         wantsProgress: Bool = false,
+        keepsDirectories: Bool = false,
         group: String? = nil
     ) {
         self.name = name
         self.isRecursive = isRecursive
         self.wantsProgress = wantsProgress
+        self.keepsDirectories = keepsDirectories
         self.group = group
     }
 }
@@ -583,6 +869,7 @@ extension FileRemoveParameters: WireObject {
         name = try reader.name("name")
         isRecursive = try reader.optionalBool("recursive") ?? false
         wantsProgress = try reader.optionalBool("progress") ?? false
+        keepsDirectories = try reader.optionalBool("keepDirectories") ?? false
         group = try reader.optionalString("group")
     }
 
@@ -591,6 +878,66 @@ extension FileRemoveParameters: WireObject {
         object.append("name", name)
         if isRecursive { object.append("recursive", true) }
         if wantsProgress { object.append("progress", true) }
+        if keepsDirectories { object.append("keepDirectories", true) }
+        object.append("group", group)
+        return object
+    }
+}
+
+/// The parameters of `file.removeExtendedAttribute`.
+///
+/// Removes an extended attribute of a file.
+///
+/// - Throws: `dataTooLarge`, `decode`, `diskFull`, `duplicateItem`, `interactionNotAllowed`,
+///   `internal`, `io`, `itemNotFound`, `missingEntitlement`, `notAvailable`, `param`, `userCanceled`.
+public struct FileRemoveExtendedAttributeParameters: MethodParameters {
+    /// What the method answers.
+    public typealias Result = Empty
+    /// How it and its parameters travel.
+    public static var coding: MethodCoding<Self> { MethodCoding(.fileRemoveExtendedAttribute) }
+    /// The path of the file or directory.
+    ///
+    /// Absent means: required, unless handle is given.
+    public let name: ItemName?
+    /// The handle of an open file, in place of its name.
+    ///
+    /// The file may have lost its name. Absent means: required, unless name is given.
+    public let handle: Int64?
+    /// The name of the attribute, which begins with user.
+    public let attribute: String
+    /// The access group of the file or directory.
+    ///
+    /// Absent means: the caller's first group.
+    public let group: String?
+
+    /// Makes the parameters.
+    public init(
+        name: ItemName? = nil,
+        handle: Int64? = nil,
+        attribute: String,
+        group: String? = nil
+    ) {
+        self.name = name
+        self.handle = handle
+        self.attribute = attribute
+        self.group = group
+    }
+}
+
+extension FileRemoveExtendedAttributeParameters: WireObject {
+    package init(reading reader: inout ParameterReader) throws(CofferError) {
+        name = try reader.optionalName("name")
+        handle = try reader.optionalInteger("handle", in: 0...Int64(Int32.max))
+        attribute = try reader.string("attribute")
+        group = try reader.optionalString("group")
+        try check()
+    }
+
+    package var json: JSONObject {
+        var object = JSONObject()
+        object.append("name", name)
+        object.append("handle", handle)
+        object.append("attribute", attribute)
         object.append("group", group)
         return object
     }
@@ -615,6 +962,14 @@ public struct FileRenameParameters: MethodParameters {
     ///
     /// Absent means false.
     public let replaces: Bool
+    /// Whether what is at the new path gets the former one.
+    ///
+    /// Absent means false.
+    public let exchanges: Bool
+    /// Whether a directory that was created implicitly stays, also if it becomes empty.
+    ///
+    /// Absent means false.
+    public let keepsDirectories: Bool
     /// The access group of the file or directory.
     ///
     /// It stays in it. Absent means: the caller's first group.
@@ -625,11 +980,15 @@ public struct FileRenameParameters: MethodParameters {
         name: ItemName,
         target: ItemName,
         replaces: Bool = false,
+        exchanges: Bool = false,
+        keepsDirectories: Bool = false,
         group: String? = nil
     ) {
         self.name = name
         self.target = target
         self.replaces = replaces
+        self.exchanges = exchanges
+        self.keepsDirectories = keepsDirectories
         self.group = group
     }
 }
@@ -639,7 +998,10 @@ extension FileRenameParameters: WireObject {
         name = try reader.name("name")
         target = try reader.name("to")
         replaces = try reader.optionalBool("replace") ?? false
+        exchanges = try reader.optionalBool("exchange") ?? false
+        keepsDirectories = try reader.optionalBool("keepDirectories") ?? false
         group = try reader.optionalString("group")
+        try check()
     }
 
     package var json: JSONObject {
@@ -647,6 +1009,8 @@ extension FileRenameParameters: WireObject {
         object.append("name", name)
         object.append("to", target)
         if replaces { object.append("replace", true) }
+        if exchanges { object.append("exchange", true) }
+        if keepsDirectories { object.append("keepDirectories", true) }
         object.append("group", group)
         return object
     }
@@ -742,6 +1106,239 @@ extension Salvage: WireObject {
     }
 }
 
+/// The parameters of `file.setAttributes`.
+///
+/// Changes the mode, the owner and the times of a file or a directory.
+///
+/// - Throws: `dataTooLarge`, `decode`, `diskFull`, `duplicateItem`, `interactionNotAllowed`,
+///   `internal`, `io`, `itemNotFound`, `missingEntitlement`, `notAvailable`, `param`, `userCanceled`.
+public struct FileSetAttributesParameters: MethodParameters {
+    /// What the method answers.
+    public typealias Result = FileInfo
+    /// How it and its parameters travel.
+    public static var coding: MethodCoding<Self> { MethodCoding(.fileSetAttributes) }
+    /// The path of the file or directory.
+    ///
+    /// Absent means: required, unless handle is given.
+    public let name: ItemName?
+    /// The handle of an open file, in place of its name.
+    ///
+    /// The file may have lost its name. Absent means: required, unless name is given.
+    public let handle: Int64?
+    /// The permission bits of POSIX.
+    ///
+    /// Absent means: as it is.
+    public let mode: Int64?
+    /// The number of the owner.
+    ///
+    /// Absent means: as it is.
+    public let uid: Int64?
+    /// The number of the owner's group.
+    ///
+    /// Absent means: as it is.
+    public let gid: Int64?
+    /// When it was last read.
+    ///
+    /// Absent means: as it is.
+    public let accessedNanoseconds: Int64?
+    /// When its content last changed.
+    ///
+    /// Absent means: as it is.
+    public let modifiedNanoseconds: Int64?
+    /// The access group of the file or directory.
+    ///
+    /// Absent means: the caller's first group.
+    public let group: String?
+
+    /// Makes the parameters.
+    public init(
+        name: ItemName? = nil,
+        handle: Int64? = nil,
+        mode: Int64? = nil,
+        uid: Int64? = nil,
+        gid: Int64? = nil,
+        accessedNanoseconds: Int64? = nil,
+        modifiedNanoseconds: Int64? = nil,
+        group: String? = nil
+    ) {
+        self.name = name
+        self.handle = handle
+        self.mode = mode
+        self.uid = uid
+        self.gid = gid
+        self.accessedNanoseconds = accessedNanoseconds
+        self.modifiedNanoseconds = modifiedNanoseconds
+        self.group = group
+    }
+}
+
+extension FileSetAttributesParameters: WireObject {
+    package init(reading reader: inout ParameterReader) throws(CofferError) {
+        name = try reader.optionalName("name")
+        handle = try reader.optionalInteger("handle", in: 0...Int64(Int32.max))
+        mode = try reader.optionalInteger("mode", in: 0...4095)
+        uid = try reader.optionalInteger("uid", in: 0...4294967294)
+        gid = try reader.optionalInteger("gid", in: 0...4294967294)
+        accessedNanoseconds = try reader.optionalInteger("accessedNanoseconds")
+        modifiedNanoseconds = try reader.optionalInteger("modifiedNanoseconds")
+        group = try reader.optionalString("group")
+        try check()
+    }
+
+    package var json: JSONObject {
+        var object = JSONObject()
+        object.append("name", name)
+        object.append("handle", handle)
+        object.append("mode", mode)
+        object.append("uid", uid)
+        object.append("gid", gid)
+        object.append("accessedNanoseconds", accessedNanoseconds)
+        object.append("modifiedNanoseconds", modifiedNanoseconds)
+        object.append("group", group)
+        return object
+    }
+}
+
+/// The parameters of `file.setExtendedAttribute`.
+///
+/// Sets an extended attribute of a file. The payload is its value.
+///
+/// - Throws: `dataTooLarge`, `decode`, `diskFull`, `duplicateItem`, `interactionNotAllowed`,
+///   `internal`, `io`, `itemNotFound`, `missingEntitlement`, `notAvailable`, `param`, `userCanceled`.
+public struct FileSetExtendedAttributeParameters: MethodParameters {
+    /// What the method answers.
+    public typealias Result = Empty
+    /// How it and its parameters travel.
+    public static var coding: MethodCoding<Self> { MethodCoding(.fileSetExtendedAttribute) }
+    /// The path of the file or directory.
+    ///
+    /// Absent means: required, unless handle is given.
+    public let name: ItemName?
+    /// The handle of an open file, in place of its name.
+    ///
+    /// The file may have lost its name. Absent means: required, unless name is given.
+    public let handle: Int64?
+    /// The name of the attribute, which begins with user.
+    public let attribute: String
+    /// Whether an attribute that exists is refused.
+    ///
+    /// Absent means false.
+    public let creates: Bool
+    /// Whether an attribute that does not exist is refused.
+    ///
+    /// Absent means false.
+    public let replaces: Bool
+    /// The access group of the file or directory.
+    ///
+    /// Absent means: the caller's first group.
+    public let group: String?
+
+    /// Makes the parameters.
+    public init(
+        name: ItemName? = nil,
+        handle: Int64? = nil,
+        attribute: String,
+        creates: Bool = false,
+        replaces: Bool = false,
+        group: String? = nil
+    ) {
+        self.name = name
+        self.handle = handle
+        self.attribute = attribute
+        self.creates = creates
+        self.replaces = replaces
+        self.group = group
+    }
+}
+
+extension FileSetExtendedAttributeParameters: WireObject {
+    package init(reading reader: inout ParameterReader) throws(CofferError) {
+        name = try reader.optionalName("name")
+        handle = try reader.optionalInteger("handle", in: 0...Int64(Int32.max))
+        attribute = try reader.string("attribute")
+        creates = try reader.optionalBool("create") ?? false
+        replaces = try reader.optionalBool("replace") ?? false
+        group = try reader.optionalString("group")
+        try check()
+    }
+
+    package var json: JSONObject {
+        var object = JSONObject()
+        object.append("name", name)
+        object.append("handle", handle)
+        object.append("attribute", attribute)
+        if creates { object.append("create", true) }
+        if replaces { object.append("replace", true) }
+        object.append("group", group)
+        return object
+    }
+}
+
+/// The parameters of `file.space`.
+///
+/// Reports how much space the disk of the vault has.
+///
+/// - Throws: `dataTooLarge`, `decode`, `interactionNotAllowed`, `internal`, `io`, `itemNotFound`,
+///   `missingEntitlement`, `notAvailable`, `param`, `userCanceled`.
+public struct FileSpaceParameters: MethodParameters {
+    /// What the method answers.
+    public typealias Result = FileSpace
+    /// How it and its parameters travel.
+    public static var coding: MethodCoding<Self> { MethodCoding(.fileSpace) }
+
+    /// Makes the parameters.
+    public init() {
+    }
+}
+
+extension FileSpaceParameters: WireObject {
+    package init(reading reader: inout ParameterReader) {}
+
+    package var json: JSONObject { [:] }
+}
+
+/// The space of the disk that the vault is on.
+public struct FileSpace: Hashable, Sendable {
+    /// How many bytes the disk has.
+    public let totalByteCount: Int64
+    /// How many of them are free.
+    public let freeByteCount: Int64
+    /// How many of them the daemon can still use.
+    public let availableByteCount: Int64
+    /// How many files the vault has, of all groups.
+    public let fileCount: Int64
+
+    package init(
+        totalByteCount: Int64,
+        freeByteCount: Int64,
+        availableByteCount: Int64,
+        fileCount: Int64
+    ) {
+        self.totalByteCount = totalByteCount
+        self.freeByteCount = freeByteCount
+        self.availableByteCount = availableByteCount
+        self.fileCount = fileCount
+    }
+}
+
+extension FileSpace: WireObject {
+    package init(reading reader: inout ParameterReader) throws(CofferError) {
+        totalByteCount = try reader.integer("totalBytes", in: 0...Int64.max)
+        freeByteCount = try reader.integer("freeBytes", in: 0...Int64.max)
+        availableByteCount = try reader.integer("availableBytes", in: 0...Int64.max)
+        fileCount = try reader.integer("files", in: 0...Int64.max)
+    }
+
+    package var json: JSONObject {
+        var object = JSONObject()
+        object.append("totalBytes", totalByteCount)
+        object.append("freeBytes", freeByteCount)
+        object.append("availableBytes", availableByteCount)
+        object.append("files", fileCount)
+        return object
+    }
+}
+
 /// The parameters of `file.stat`.
 ///
 /// Reports on a file or a directory.
@@ -754,28 +1351,103 @@ public struct FileStatParameters: MethodParameters {
     /// How it and its parameters travel.
     public static var coding: MethodCoding<Self> { MethodCoding(.fileStat) }
     /// The path of the file or directory.
-    public let name: ItemName
+    ///
+    /// Absent means: required, unless handle is given.
+    public let name: ItemName?
+    /// The handle of an open file, in place of its name.
+    ///
+    /// The file may have lost its name. Absent means: required, unless name is given.
+    public let handle: Int64?
     /// The access group of the file or directory.
     ///
     /// Absent means: the caller's first group.
     public let group: String?
 
     /// Makes the parameters.
-    public init(name: ItemName, group: String? = nil) {
+    public init(name: ItemName? = nil, handle: Int64? = nil, group: String? = nil) {
         self.name = name
+        self.handle = handle
         self.group = group
     }
 }
 
 extension FileStatParameters: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
-        name = try reader.name("name")
+        name = try reader.optionalName("name")
+        handle = try reader.optionalInteger("handle", in: 0...Int64(Int32.max))
         group = try reader.optionalString("group")
+        try check()
     }
 
     package var json: JSONObject {
         var object = JSONObject()
         object.append("name", name)
+        object.append("handle", handle)
+        object.append("group", group)
+        return object
+    }
+}
+
+/// The parameters of `file.symlink`.
+///
+/// Creates a symbolic link. The daemon keeps where it leads, and never follows it.
+///
+/// - Throws: `dataTooLarge`, `decode`, `diskFull`, `duplicateItem`, `interactionNotAllowed`,
+///   `internal`, `io`, `itemNotFound`, `missingEntitlement`, `notAvailable`, `param`, `userCanceled`.
+public struct FileSymlinkParameters: MethodParameters {
+    /// What the method answers.
+    public typealias Result = FileInfo
+    /// How it and its parameters travel.
+    public static var coding: MethodCoding<Self> { MethodCoding(.fileSymlink) }
+    /// The path of the symbolic link.
+    public let name: ItemName
+    /// Where it leads: any text without NUL.
+    public let target: String
+    /// The number of the owner.
+    ///
+    /// Absent means: none stated.
+    public let uid: Int64?
+    /// The number of the owner's group.
+    ///
+    /// Absent means: none stated.
+    public let gid: Int64?
+    /// The access group of the symbolic link.
+    ///
+    /// Absent means: the caller's first group.
+    public let group: String?
+
+    /// Makes the parameters.
+    public init(
+        name: ItemName,
+        target: String,
+        uid: Int64? = nil,
+        gid: Int64? = nil,
+        group: String? = nil
+    ) {
+        self.name = name
+        self.target = target
+        self.uid = uid
+        self.gid = gid
+        self.group = group
+    }
+}
+
+extension FileSymlinkParameters: WireObject {
+    package init(reading reader: inout ParameterReader) throws(CofferError) {
+        name = try reader.name("name")
+        target = try reader.string("target")
+        uid = try reader.optionalInteger("uid", in: 0...4294967294)
+        gid = try reader.optionalInteger("gid", in: 0...4294967294)
+        group = try reader.optionalString("group")
+        try check()
+    }
+
+    package var json: JSONObject {
+        var object = JSONObject()
+        object.append("name", name)
+        object.append("target", target)
+        object.append("uid", uid)
+        object.append("gid", gid)
         object.append("group", group)
         return object
     }

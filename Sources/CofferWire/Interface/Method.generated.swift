@@ -31,8 +31,18 @@ package enum Method: String, CaseIterable, Sendable {
     case fileAllocate = "file.allocate"
     /// Syncs and closes a handle.
     case fileClose = "file.close"
+    /// Returns an extended attribute of a file.
+    ///
+    /// Its value is the payload of the answer.
+    case fileGetExtendedAttribute = "file.getExtendedAttribute"
+    /// Gives a file, or a symbolic link, a further name.
+    ///
+    /// All names are equal: the content stays until the last is removed.
+    case fileLink = "file.link"
     /// Lists a page of a directory.
     case fileList = "file.list"
+    /// Lists the extended attributes of a file.
+    case fileListExtendedAttributes = "file.listExtendedAttributes"
     /// Creates a directory.
     case fileMkdir = "file.mkdir"
     /// Opens a file.
@@ -41,20 +51,38 @@ package enum Method: String, CaseIterable, Sendable {
     case fileOpen = "file.open"
     /// Changes the class of a file, or of everything in a directory.
     case fileProtect = "file.protect"
+    /// Turns a range of an open file into zeros.
+    ///
+    /// Its size stays.
+    case filePunch = "file.punch"
     /// Reads a range of an open file.
     ///
     /// The bytes are the payload of the answer.
     case fileRead = "file.read"
     /// Removes a file or a directory.
     case fileRemove = "file.remove"
+    /// Removes an extended attribute of a file.
+    case fileRemoveExtendedAttribute = "file.removeExtendedAttribute"
     /// Renames a file or a directory.
     case fileRename = "file.rename"
     /// Delivers a damaged file as far as it can be read.
     ///
     /// The descriptor takes the content.
     case fileSalvage = "file.salvage"
+    /// Changes the mode, the owner and the times of a file or a directory.
+    case fileSetAttributes = "file.setAttributes"
+    /// Sets an extended attribute of a file.
+    ///
+    /// The payload is its value.
+    case fileSetExtendedAttribute = "file.setExtendedAttribute"
+    /// Reports how much space the disk of the vault has.
+    case fileSpace = "file.space"
     /// Reports on a file or a directory.
     case fileStat = "file.stat"
+    /// Creates a symbolic link.
+    ///
+    /// The daemon keeps where it leads, and never follows it.
+    case fileSymlink = "file.symlink"
     /// Syncs what was written through a handle to the disk.
     case fileSync = "file.sync"
     /// Sets the length of an open file.
@@ -188,9 +216,11 @@ extension Method {
     package var need: VaultNeed {
         switch self {
         case .accessAllow, .accessDeny, .accessList, .accessRemove, .auditList, .auditVerify, .contextAuthenticate,
-            .contextEnd, .fileAllocate, .fileClose, .fileList, .fileMkdir, .fileOpen, .fileProtect, .fileRead,
-            .fileRemove, .fileRename, .fileSalvage, .fileStat, .fileSync, .fileTruncate, .fileWrite, .itemExplain,
-            .itemGet, .itemList, .itemMove, .itemProtect, .itemPut, .itemRemove, .itemShow, .itemSimulate, .keychainAdd,
+            .contextEnd, .fileAllocate, .fileClose, .fileGetExtendedAttribute, .fileLink, .fileList,
+            .fileListExtendedAttributes, .fileMkdir, .fileOpen, .fileProtect, .filePunch, .fileRead, .fileRemove,
+            .fileRemoveExtendedAttribute, .fileRename, .fileSalvage, .fileSetAttributes, .fileSetExtendedAttribute,
+            .fileSpace, .fileStat, .fileSymlink, .fileSync, .fileTruncate, .fileWrite, .itemExplain, .itemGet,
+            .itemList, .itemMove, .itemProtect, .itemPut, .itemRemove, .itemShow, .itemSimulate, .keychainAdd,
             .keychainAgree, .keychainDelete, .keychainFind, .keychainHistory, .keychainPublicKey, .keychainRestore,
             .keychainSign, .keychainUpdate, .leaseGrant, .leaseList, .leaseRevoke, .slotAdd, .slotRemove, .slotTest,
             .vaultBlockers, .vaultCheck, .vaultQuarantine:
@@ -209,19 +239,23 @@ extension Method {
         switch self {
         case .accessAllow, .accessDeny, .accessRemove, .leaseGrant, .leaseRevoke, .vaultCheck, .vaultQuarantine:
             .changes(.catalog)
-        case .accessList, .auditList, .auditVerify, .itemList, .itemSimulate, .leaseList, .vaultBlockers, .vaultStatus:
+        case .accessList, .auditList, .auditVerify, .fileSpace, .itemList, .itemSimulate, .leaseList, .vaultBlockers,
+            .vaultStatus:
             .reads(.catalog)
         case .contextAuthenticate, .passcodeChange, .passcodeRemove, .passcodeSet, .slotAdd, .slotRemove, .slotTest,
             .vaultErase, .vaultInit, .vaultUnlock:
             .keys
         case .contextEnd, .slotList, .vaultLock: .barrier
         case .entitlementExplain, .entitlementList, .hello, .requestCancel, .vaultWatch: .nothing
-        case .fileAllocate, .fileClose, .fileSync, .fileTruncate, .fileWrite: .changes(.handle)
-        case .fileList, .fileSalvage, .fileStat, .itemExplain, .itemGet, .itemShow: .reads(.names(["name"]))
-        case .fileMkdir, .fileOpen, .fileProtect, .fileRemove, .itemProtect, .itemPut, .itemRemove:
+        case .fileAllocate, .fileClose, .filePunch, .fileSync, .fileTruncate, .fileWrite: .changes(.handle)
+        case .fileGetExtendedAttribute, .fileList, .fileListExtendedAttributes, .fileSalvage, .fileStat, .itemExplain,
+            .itemGet, .itemShow:
+            .reads(.names(["name"]))
+        case .fileLink, .fileRename, .itemMove: .changes(.names(["name", "to"]))
+        case .fileMkdir, .fileOpen, .fileProtect, .fileRemove, .fileRemoveExtendedAttribute, .fileSetAttributes,
+            .fileSetExtendedAttribute, .fileSymlink, .itemProtect, .itemPut, .itemRemove:
             .changes(.names(["name"]))
         case .fileRead: .reads(.handle)
-        case .fileRename, .itemMove: .changes(.names(["name", "to"]))
         case .keychainAdd, .keychainDelete, .keychainRestore, .keychainUpdate: .changes(.keychain)
         case .keychainAgree, .keychainFind, .keychainHistory, .keychainPublicKey, .keychainSign: .reads(.keychain)
         }
@@ -240,12 +274,13 @@ extension Method {
         case .auditList, .auditVerify: [.audit]
         case .contextAuthenticate, .vaultUnlock: [.unlock]
         case .contextEnd, .entitlementExplain, .fileClose, .fileSync, .hello, .requestCancel, .vaultStatus: []
-        case .fileAllocate, .fileMkdir, .fileProtect, .fileRename, .fileTruncate, .fileWrite, .itemMove, .itemProtect,
-            .itemPut, .keychainAdd, .keychainRestore, .keychainUpdate:
+        case .fileAllocate, .fileLink, .fileMkdir, .fileProtect, .filePunch, .fileRemoveExtendedAttribute, .fileRename,
+            .fileSetAttributes, .fileSetExtendedAttribute, .fileSymlink, .fileTruncate, .fileWrite, .itemMove,
+            .itemProtect, .itemPut, .keychainAdd, .keychainRestore, .keychainUpdate:
             [.write]
-        case .fileList, .fileOpen, .fileRead, .fileSalvage, .fileStat, .itemExplain, .itemGet, .itemList, .itemShow,
-            .itemSimulate, .keychainAgree, .keychainFind, .keychainHistory, .keychainPublicKey, .keychainSign,
-            .vaultWatch:
+        case .fileGetExtendedAttribute, .fileList, .fileListExtendedAttributes, .fileOpen, .fileRead, .fileSalvage,
+            .fileSpace, .fileStat, .itemExplain, .itemGet, .itemList, .itemShow, .itemSimulate, .keychainAgree,
+            .keychainFind, .keychainHistory, .keychainPublicKey, .keychainSign, .vaultWatch:
             [.read]
         case .fileRemove, .itemRemove, .keychainDelete: [.delete]
         case .leaseGrant: [.read, .admin]
@@ -272,11 +307,13 @@ extension Method {
     /// Whether a thing that is missing is an item of the catalog.
     package var looksUpItems: Bool {
         switch self {
-        case .fileAllocate, .fileClose, .fileList, .fileMkdir, .fileOpen, .fileProtect, .fileRead, .fileRemove,
-            .fileRename, .fileSalvage, .fileStat, .fileSync, .fileTruncate, .fileWrite, .itemExplain, .itemGet,
-            .itemList, .itemMove, .itemProtect, .itemPut, .itemRemove, .itemShow, .itemSimulate, .keychainAdd,
-            .keychainAgree, .keychainDelete, .keychainFind, .keychainHistory, .keychainPublicKey, .keychainRestore,
-            .keychainSign, .keychainUpdate, .leaseGrant, .passcodeRemove:
+        case .fileAllocate, .fileClose, .fileGetExtendedAttribute, .fileLink, .fileList, .fileListExtendedAttributes,
+            .fileMkdir, .fileOpen, .fileProtect, .filePunch, .fileRead, .fileRemove, .fileRemoveExtendedAttribute,
+            .fileRename, .fileSalvage, .fileSetAttributes, .fileSetExtendedAttribute, .fileStat, .fileSymlink,
+            .fileSync, .fileTruncate, .fileWrite, .itemExplain, .itemGet, .itemList, .itemMove, .itemProtect, .itemPut,
+            .itemRemove, .itemShow, .itemSimulate, .keychainAdd, .keychainAgree, .keychainDelete, .keychainFind,
+            .keychainHistory, .keychainPublicKey, .keychainRestore, .keychainSign, .keychainUpdate, .leaseGrant,
+            .passcodeRemove:
             true
         default: false
         }
@@ -288,12 +325,14 @@ extension Method {
     package var isAudited: Bool {
         switch self {
         case .accessAllow, .accessDeny, .accessList, .accessRemove, .auditList, .auditVerify, .contextAuthenticate,
-            .fileList, .fileMkdir, .fileOpen, .fileProtect, .fileRemove, .fileRename, .fileSalvage, .fileStat,
-            .itemExplain, .itemGet, .itemList, .itemMove, .itemProtect, .itemPut, .itemRemove, .itemShow, .itemSimulate,
-            .keychainAdd, .keychainAgree, .keychainDelete, .keychainFind, .keychainHistory, .keychainPublicKey,
-            .keychainRestore, .keychainSign, .keychainUpdate, .leaseGrant, .leaseList, .leaseRevoke, .passcodeChange,
-            .passcodeRemove, .passcodeSet, .slotAdd, .slotList, .slotRemove, .slotTest, .vaultBlockers, .vaultCheck,
-            .vaultErase, .vaultInit, .vaultLock, .vaultQuarantine, .vaultUnlock, .vaultWatch:
+            .fileGetExtendedAttribute, .fileLink, .fileList, .fileListExtendedAttributes, .fileMkdir, .fileOpen,
+            .fileProtect, .fileRemove, .fileRemoveExtendedAttribute, .fileRename, .fileSalvage, .fileSetAttributes,
+            .fileSetExtendedAttribute, .fileStat, .fileSymlink, .itemExplain, .itemGet, .itemList, .itemMove,
+            .itemProtect, .itemPut, .itemRemove, .itemShow, .itemSimulate, .keychainAdd, .keychainAgree,
+            .keychainDelete, .keychainFind, .keychainHistory, .keychainPublicKey, .keychainRestore, .keychainSign,
+            .keychainUpdate, .leaseGrant, .leaseList, .leaseRevoke, .passcodeChange, .passcodeRemove, .passcodeSet,
+            .slotAdd, .slotList, .slotRemove, .slotTest, .vaultBlockers, .vaultCheck, .vaultErase, .vaultInit,
+            .vaultLock, .vaultQuarantine, .vaultUnlock, .vaultWatch:
             true
         default: false
         }
@@ -310,10 +349,11 @@ extension Method {
     /// Whether a client may repeat a request whose answer it lost.
     package var isIdempotent: Bool {
         switch self {
-        case .accessList, .auditList, .auditVerify, .entitlementExplain, .entitlementList, .fileList, .fileRead,
-            .fileStat, .hello, .itemExplain, .itemGet, .itemList, .itemShow, .itemSimulate, .keychainAgree,
-            .keychainFind, .keychainHistory, .keychainPublicKey, .keychainSign, .leaseList, .slotList, .vaultBlockers,
-            .vaultLock, .vaultStatus, .vaultWatch:
+        case .accessList, .auditList, .auditVerify, .entitlementExplain, .entitlementList, .fileGetExtendedAttribute,
+            .fileList, .fileListExtendedAttributes, .filePunch, .fileRead, .fileSetAttributes, .fileSpace, .fileStat,
+            .hello, .itemExplain, .itemGet, .itemList, .itemShow, .itemSimulate, .keychainAgree, .keychainFind,
+            .keychainHistory, .keychainPublicKey, .keychainSign, .leaseList, .slotList, .vaultBlockers, .vaultLock,
+            .vaultStatus, .vaultWatch:
             true
         default: false
         }
@@ -324,6 +364,7 @@ extension Method {
         switch self {
         case .contextAuthenticate, .passcodeRemove, .passcodeSet, .slotTest, .vaultUnlock:
             PayloadRule(bytes: 1...Limits.passcodeBytes, isRequired: true)
+        case .fileSetExtendedAttribute: PayloadRule(bytes: 0...Limits.extendedAttributeBytes, isRequired: false)
         case .fileWrite, .itemExplain, .itemPut, .keychainSign:
             PayloadRule(bytes: 0...Limits.framePayloadBytes, isRequired: false)
         case .keychainAdd, .keychainUpdate: PayloadRule(bytes: 0...Limits.secretBytes, isRequired: false)
@@ -336,6 +377,7 @@ extension Method {
     /// The payload that an answer carries.
     package var givenPayload: PayloadRule? {
         switch self {
+        case .fileGetExtendedAttribute: PayloadRule(bytes: 0...Limits.extendedAttributeBytes, isRequired: false)
         case .fileRead, .itemGet, .keychainFind: PayloadRule(bytes: 0...Limits.framePayloadBytes, isRequired: false)
         case .keychainAdd, .keychainHistory: PayloadRule(bytes: 0...Limits.secretBytes, isRequired: false)
         case .keychainAgree: PayloadRule(bytes: 32...32, isRequired: true)
@@ -385,15 +427,24 @@ extension Method {
         case .entitlementList: EntitlementListParameters.self
         case .fileAllocate: FileAllocateParameters.self
         case .fileClose: FileCloseParameters.self
+        case .fileGetExtendedAttribute: FileGetExtendedAttributeParameters.self
+        case .fileLink: FileLinkParameters.self
         case .fileList: FileListParameters.self
+        case .fileListExtendedAttributes: FileListExtendedAttributesParameters.self
         case .fileMkdir: FileMkdirParameters.self
         case .fileOpen: FileOpenParameters.self
         case .fileProtect: FileProtectParameters.self
+        case .filePunch: FilePunchParameters.self
         case .fileRead: FileReadParameters.self
         case .fileRemove: FileRemoveParameters.self
+        case .fileRemoveExtendedAttribute: FileRemoveExtendedAttributeParameters.self
         case .fileRename: FileRenameParameters.self
         case .fileSalvage: FileSalvageParameters.self
+        case .fileSetAttributes: FileSetAttributesParameters.self
+        case .fileSetExtendedAttribute: FileSetExtendedAttributeParameters.self
+        case .fileSpace: FileSpaceParameters.self
         case .fileStat: FileStatParameters.self
+        case .fileSymlink: FileSymlinkParameters.self
         case .fileSync: FileSyncParameters.self
         case .fileTruncate: FileTruncateParameters.self
         case .fileWrite: FileWriteParameters.self

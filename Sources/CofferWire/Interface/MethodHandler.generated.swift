@@ -59,10 +59,29 @@ package protocol MethodHandler {
     ///
     /// Syncs and closes a handle.
     func fileClose(_ parameters: FileCloseParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `file.getExtendedAttribute`.
+    ///
+    /// Returns an extended attribute of a file. Its value is the payload of the answer.
+    func fileGetExtendedAttribute(
+        _ parameters: FileGetExtendedAttributeParameters,
+        _ context: consuming Context
+    ) throws -> Answer
+    /// Answers `file.link`.
+    ///
+    /// Gives a file, or a symbolic link, a further name. All names are equal: the content stays until the
+    /// last is removed.
+    func fileLink(_ parameters: FileLinkParameters, _ context: consuming Context) throws -> Answer
     /// Answers `file.list`.
     ///
     /// Lists a page of a directory.
     func fileList(_ parameters: FileListParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `file.listExtendedAttributes`.
+    ///
+    /// Lists the extended attributes of a file.
+    func fileListExtendedAttributes(
+        _ parameters: FileListExtendedAttributesParameters,
+        _ context: consuming Context
+    ) throws -> Answer
     /// Answers `file.mkdir`.
     ///
     /// Creates a directory.
@@ -75,6 +94,10 @@ package protocol MethodHandler {
     ///
     /// Changes the class of a file, or of everything in a directory.
     func fileProtect(_ parameters: FileProtectParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `file.punch`.
+    ///
+    /// Turns a range of an open file into zeros. Its size stays.
+    func filePunch(_ parameters: FilePunchParameters, _ context: consuming Context) throws -> Answer
     /// Answers `file.read`.
     ///
     /// Reads a range of an open file. The bytes are the payload of the answer.
@@ -83,6 +106,13 @@ package protocol MethodHandler {
     ///
     /// Removes a file or a directory.
     func fileRemove(_ parameters: FileRemoveParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `file.removeExtendedAttribute`.
+    ///
+    /// Removes an extended attribute of a file.
+    func fileRemoveExtendedAttribute(
+        _ parameters: FileRemoveExtendedAttributeParameters,
+        _ context: consuming Context
+    ) throws -> Answer
     /// Answers `file.rename`.
     ///
     /// Renames a file or a directory.
@@ -91,10 +121,29 @@ package protocol MethodHandler {
     ///
     /// Delivers a damaged file as far as it can be read. The descriptor takes the content.
     func fileSalvage(_ parameters: FileSalvageParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `file.setAttributes`.
+    ///
+    /// Changes the mode, the owner and the times of a file or a directory.
+    func fileSetAttributes(_ parameters: FileSetAttributesParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `file.setExtendedAttribute`.
+    ///
+    /// Sets an extended attribute of a file. The payload is its value.
+    func fileSetExtendedAttribute(
+        _ parameters: FileSetExtendedAttributeParameters,
+        _ context: consuming Context
+    ) throws -> Answer
+    /// Answers `file.space`.
+    ///
+    /// Reports how much space the disk of the vault has.
+    func fileSpace(_ parameters: FileSpaceParameters, _ context: consuming Context) throws -> Answer
     /// Answers `file.stat`.
     ///
     /// Reports on a file or a directory.
     func fileStat(_ parameters: FileStatParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `file.symlink`.
+    ///
+    /// Creates a symbolic link. The daemon keeps where it leads, and never follows it.
+    func fileSymlink(_ parameters: FileSymlinkParameters, _ context: consuming Context) throws -> Answer
     /// Answers `file.sync`.
     ///
     /// Syncs what was written through a handle to the disk.
@@ -292,15 +341,28 @@ extension MethodHandler {
         case .entitlementList: try entitlementList(EntitlementListParameters(params: params), context)
         case .fileAllocate: try fileAllocate(FileAllocateParameters(params: params), context)
         case .fileClose: try fileClose(FileCloseParameters(params: params), context)
+        case .fileGetExtendedAttribute:
+            try fileGetExtendedAttribute(FileGetExtendedAttributeParameters(params: params), context)
+        case .fileLink: try fileLink(FileLinkParameters(params: params), context)
         case .fileList: try fileList(FileListParameters(params: params), context)
+        case .fileListExtendedAttributes:
+            try fileListExtendedAttributes(FileListExtendedAttributesParameters(params: params), context)
         case .fileMkdir: try fileMkdir(FileMkdirParameters(params: params), context)
         case .fileOpen: try fileOpen(FileOpenParameters(params: params), context)
         case .fileProtect: try fileProtect(FileProtectParameters(params: params), context)
+        case .filePunch: try filePunch(FilePunchParameters(params: params), context)
         case .fileRead: try fileRead(FileReadParameters(params: params), context)
         case .fileRemove: try fileRemove(FileRemoveParameters(params: params), context)
+        case .fileRemoveExtendedAttribute:
+            try fileRemoveExtendedAttribute(FileRemoveExtendedAttributeParameters(params: params), context)
         case .fileRename: try fileRename(FileRenameParameters(params: params), context)
         case .fileSalvage: try fileSalvage(FileSalvageParameters(params: params), context)
+        case .fileSetAttributes: try fileSetAttributes(FileSetAttributesParameters(params: params), context)
+        case .fileSetExtendedAttribute:
+            try fileSetExtendedAttribute(FileSetExtendedAttributeParameters(params: params), context)
+        case .fileSpace: try fileSpace(FileSpaceParameters(params: params), context)
         case .fileStat: try fileStat(FileStatParameters(params: params), context)
+        case .fileSymlink: try fileSymlink(FileSymlinkParameters(params: params), context)
         case .fileSync: try fileSync(FileSyncParameters(params: params), context)
         case .fileTruncate: try fileTruncate(FileTruncateParameters(params: params), context)
         case .fileWrite: try fileWrite(FileWriteParameters(params: params), context)

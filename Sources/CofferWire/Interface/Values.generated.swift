@@ -444,6 +444,33 @@ extension Explanation: WireObject {
     }
 }
 
+/// An extended attribute, without its value.
+public struct ExtendedAttributeInfo: Hashable, Sendable {
+    /// The name of the attribute.
+    public let name: String
+    /// How many bytes its value has.
+    public let byteCount: Int64
+
+    package init(name: String, byteCount: Int64) {
+        self.name = name
+        self.byteCount = byteCount
+    }
+}
+
+extension ExtendedAttributeInfo: WireObject {
+    package init(reading reader: inout ParameterReader) throws(CofferError) {
+        name = try reader.string("name")
+        byteCount = try reader.integer("bytes", in: 0...Int64.max)
+    }
+
+    package var json: JSONObject {
+        var object = JSONObject()
+        object.append("name", name)
+        object.append("bytes", byteCount)
+        return object
+    }
+}
+
 extension VaultFault: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         let what = try reader.string("what")
@@ -481,17 +508,45 @@ extension FileByteCount: WireObject {
     }
 }
 
-/// A file or a directory as a listing shows it, without its content.
+/// A file, a directory or a symbolic link as a listing shows it, without its content.
 public struct FileInfo: Hashable, Sendable {
     /// The path.
     public let name: String
     /// Whether it is a directory.
     public let isDirectory: Bool
+    /// What it is.
+    ///
+    /// Absent means a file.
+    public let type: FileType
+    /// Its number, which all names of a file share, which a rename keeps, and which is never used again.
+    ///
+    /// A file that is stored anew under its name has another one.
+    public let inode: Int64
+    /// The permission bits of POSIX.
+    ///
+    /// The daemon keeps them, and enforces nothing by them. Absent means 0.
+    public let mode: Int64
+    /// The number of the owner.
+    ///
+    /// It is absent if none was stated.
+    public let uid: Int64?
+    /// The number of the owner's group.
+    ///
+    /// It is absent if none was stated.
+    public let gid: Int64?
+    /// Where a symbolic link leads.
+    ///
+    /// It is absent for anything else.
+    public let target: String?
+    /// How many names a file has: 0 once it was removed while it is open.
+    ///
+    /// Absent means 1.
+    public let linkCount: Int64
     /// The class of a file, or the default class of a directory for new files.
     ///
     /// It is absent if the directory has no default.
     public let protectionClass: ProtectionClass?
-    /// How many bytes a file has.
+    /// How many bytes a file has, or the target of a symbolic link.
     ///
     /// It is 0 for a directory.
     public let byteCount: Int64
@@ -503,6 +558,13 @@ public struct FileInfo: Hashable, Sendable {
     public let created: Int64
     /// When its content or its class last changed.
     public let modified: Int64
+    /// When it was last read, as far as a client has stated it: reading does not change it.
+    public let accessedNanoseconds: Int64
+    /// When its content last changed, including what is not synced yet, or what a client has stated
+    /// instead.
+    public let modifiedNanoseconds: Int64
+    /// When its content, its name or an attribute last changed.
+    public let changedNanoseconds: Int64
     /// Whether it can be read now.
     ///
     /// A directory always can.
@@ -517,22 +579,42 @@ public struct FileInfo: Hashable, Sendable {
     package init(
         name: String,
         isDirectory: Bool,
+        type: FileType = .file,
+        inode: Int64 = 0,
+        mode: Int64 = 0,
+        uid: Int64? = nil,
+        gid: Int64? = nil,
+        target: String? = nil,
+        linkCount: Int64 = 1,
         protectionClass: ProtectionClass? = nil,
         byteCount: Int64,
         kind: ItemKind? = nil,
         created: Int64,
         modified: Int64,
+        accessedNanoseconds: Int64 = 0,
+        modifiedNanoseconds: Int64 = 0,
+        changedNanoseconds: Int64 = 0,
         isReadable: Bool,
         isOpenForWriting: Bool,
         childCount: Int? = nil
     ) {
         self.name = name
         self.isDirectory = isDirectory
+        self.type = type
+        self.inode = inode
+        self.mode = mode
+        self.uid = uid
+        self.gid = gid
+        self.target = target
+        self.linkCount = linkCount
         self.protectionClass = protectionClass
         self.byteCount = byteCount
         self.kind = kind
         self.created = created
         self.modified = modified
+        self.accessedNanoseconds = accessedNanoseconds
+        self.modifiedNanoseconds = modifiedNanoseconds
+        self.changedNanoseconds = changedNanoseconds
         self.isReadable = isReadable
         self.isOpenForWriting = isOpenForWriting
         self.childCount = childCount
@@ -543,11 +625,21 @@ extension FileInfo: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         name = try reader.string("name")
         isDirectory = try reader.optionalBool("isDirectory") ?? false
+        type = try reader.value("type", as: FileType.self) ?? .file
+        inode = try reader.optionalInteger("inode", in: 0...Int64.max) ?? 0
+        mode = try reader.optionalInteger("mode", in: 0...4095) ?? 0
+        uid = try reader.optionalInteger("uid", in: 0...4294967294)
+        gid = try reader.optionalInteger("gid", in: 0...4294967294)
+        target = try reader.optionalString("target")
+        linkCount = try reader.optionalInteger("links", in: 0...Int64.max) ?? 1
         protectionClass = try reader.value("class", as: ProtectionClass.self)
         byteCount = try reader.integer("bytes", in: 0...Int64.max)
         kind = try reader.value("kind", as: ItemKind.self)
         created = try reader.integer("created")
         modified = try reader.integer("modified")
+        accessedNanoseconds = try reader.optionalInteger("accessedNanoseconds") ?? 0
+        modifiedNanoseconds = try reader.optionalInteger("modifiedNanoseconds") ?? 0
+        changedNanoseconds = try reader.optionalInteger("changedNanoseconds") ?? 0
         isReadable = try reader.optionalBool("isReadable") ?? false
         isOpenForWriting = try reader.optionalBool("isOpenForWriting") ?? false
         childCount = try reader.optionalInteger("children", in: 0...Int64.max).map { Int($0) }
@@ -557,11 +649,21 @@ extension FileInfo: WireObject {
         var object = JSONObject()
         object.append("name", name)
         object.append("isDirectory", isDirectory)
+        if type != .file { object.append("type", type) }
+        if inode != 0 { object.append("inode", inode) }
+        if mode != 0 { object.append("mode", mode) }
+        object.append("uid", uid)
+        object.append("gid", gid)
+        object.append("target", target)
+        if linkCount != 1 { object.append("links", linkCount) }
         object.append("class", protectionClass)
         object.append("bytes", byteCount)
         object.append("kind", kind)
         object.append("created", created)
         object.append("modified", modified)
+        if accessedNanoseconds != 0 { object.append("accessedNanoseconds", accessedNanoseconds) }
+        if modifiedNanoseconds != 0 { object.append("modifiedNanoseconds", modifiedNanoseconds) }
+        if changedNanoseconds != 0 { object.append("changedNanoseconds", changedNanoseconds) }
         object.append("isReadable", isReadable)
         object.append("isOpenForWriting", isOpenForWriting)
         object.append("children", childCount)
@@ -670,6 +772,7 @@ extension ItemChange: WireObject {
         let formerName = try reader.optionalString("formerName")
         let itemClass = try reader.value("class", as: ItemClass.self)
         let reference = try reader.optionalItemID("reference")
+        let inode = try reader.optionalInteger("inode", in: 0...Int64.max)
         self.init(
             kind,
             in: store,
@@ -677,7 +780,8 @@ extension ItemChange: WireObject {
             name: name,
             formerName: formerName,
             itemClass: itemClass,
-            reference: reference
+            reference: reference,
+            inode: inode
         )
     }
 
@@ -690,6 +794,7 @@ extension ItemChange: WireObject {
         object.append("formerName", formerName)
         object.append("class", itemClass)
         object.append("reference", reference)
+        object.append("inode", inode)
         return object
     }
 }

@@ -110,7 +110,8 @@ extension CofferError {
             hint: hint,
             retry: retry,
             cocoaCode: cocoaCode,
-            need: need
+            need: need,
+            reason: reason
         )
     }
 }

@@ -60,8 +60,10 @@ private struct ListedFile: Printable {
     var json: JSONObject { entry.json }
 
     var text: [Line] {
-        ["\(isLong ? columns + "  " : "")\(name: entry.name)\(entry.isDirectory ? "/" : "")"]
+        ["\(isLong ? columns + "  " : "")\(name: entry.name)\(entry.isDirectory ? "/" : "")\(destination)"]
     }
+
+    private var destination: Line { entry.target.map { " -> \(name: $0)" } ?? "" }
 
     private var columns: String {
         let size = entry.childCount.map { $0 == 1 ? "1 entry" : "\($0) entries" } ?? ByteCount.text(entry.byteCount)
@@ -99,17 +101,48 @@ extension FileInfo: Printable {
             width: 13,
             [
                 ("name", "\(name: name)"),
-                ("is", isDirectory ? "a directory" : "a file"),
+                ("is", "\(type.words)"),
+                ("leads to", target.map { "\(name: $0)" }),
                 ("class", protectionClass.map { "\($0.rawValue)\(isDirectory ? ", of new files" : "")" }),
                 ("entries", childCount.map { "\($0)" }),
                 ("size", isDirectory ? nil : "\(byteCount) bytes"),
+                ("mode", "\(permissions)"),
+                ("owner", owner.map { "\($0)" }),
+                ("inode", "\(inode)"),
+                ("names", linkCount == 1 ? nil : "\(linkCount)"),
                 ("kind", kind.map { "\($0.rawValue)" }),
                 ("created", "\(Timestamp.text(created))"),
                 ("modified", "\(Timestamp.text(modified))"),
-                ("readable", isDirectory ? nil : isReadable ? "now" : "after 'coffer unlock'"),
+                ("changed", "\(Timestamp.text(changedNanoseconds / 1_000_000))"),
+                ("readable", type != .file ? nil : isReadable ? "now" : "after 'coffer unlock'"),
                 ("writing", !isDirectory && isOpenForWriting ? "another client has it open" : nil),
             ]
         )
+    }
+}
+
+extension FileInfo {
+    /// The mode as `chmod` takes it.
+    private var permissions: String {
+        let digits = String(mode, radix: 8)
+        return String(repeating: "0", count: max(0, 4 - digits.count)) + digits
+    }
+
+    /// The numbers of the owner and of the owner's group, if one of them was stated.
+    private var owner: String? {
+        if uid == nil && gid == nil { return nil }
+        return [uid, gid].map { $0.map(String.init) ?? "-" }.joined(separator: ":")
+    }
+}
+
+extension FileType {
+    /// What it is, in words.
+    fileprivate var words: String {
+        switch self {
+        case .file: "a file"
+        case .directory: "a directory"
+        case .symbolicLink: "a symbolic link"
+        }
     }
 }
 
