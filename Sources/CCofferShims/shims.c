@@ -172,7 +172,7 @@ static void raise_to_maximum(int resource) {
     }
 }
 
-int coffer_harden_process(void) {
+int coffer_forbid_dumps(void) {
     struct rlimit none = {0, 0};
     raise_to_maximum(RLIMIT_MEMLOCK);
     raise_to_maximum(RLIMIT_NOFILE);
@@ -180,8 +180,11 @@ int coffer_harden_process(void) {
     const int crashes[] = {SIGSEGV, SIGILL, SIGTRAP, SIGBUS, SIGFPE, SIGABRT, SIGQUIT};
     for (size_t index = 0; index < sizeof crashes / sizeof *crashes; index++) signal(crashes[index], SIG_DFL);
     if (setrlimit(RLIMIT_CORE, &none) < 0) return -1;
-    if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0) return -1;
-    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+}
+
+int coffer_harden_process(void) {
+    return coffer_forbid_dumps() < 0 ? -1 : prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 }
 
 int coffer_wait_ready(int fd, short events, int stop) {

@@ -59,8 +59,10 @@ int coffer_signalfd_read(int fd);
 int coffer_timerfd(void);
 int coffer_timerfd_set(int fd, uint64_t nanoseconds);
 
-// No core dump, no ptrace by the same user, no new privileges, no handlers that print memory when the process crashes; all
-// the descriptors and locked memory that the limits allow. 0, or -1 if any of it failed.
+// No core dump, no ptrace by the same user, no handlers that print memory when the process crashes; all the descriptors
+// and locked memory that the limits allow. 0, or -1 if any of it failed.
+int coffer_forbid_dumps(void);
+// The same, and no new privileges.
 int coffer_harden_process(void);
 
 // Fills the places of standard streams that were closed, so that no other descriptor is taken for one.

@@ -14,6 +14,10 @@ public final class BlockingClient {
     private var events = EventBuffer()
     /// The error that ended the connection.
     private var end: CofferError?
+    /// Whether further calls can succeed: a connection that has broken stays so.
+    package var isConnected: Bool { end == nil }
+    /// Whether the daemon has closed the connection, which a call would find.
+    package var hasHungUp: Bool { link.socket.hasHungUp }
     /// The path of the daemon's socket, if the connection was made by one.
     package private(set) var socketPath: String?
     /// Checks each answer before the caller gets it, and may refuse it; for tests of the protocol.
