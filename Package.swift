@@ -5,6 +5,7 @@ import PackageDescription
 // the same table. Dependencies are sorted, and written one to a line once they do not fit on one.
 
 let cEdge: [Target] = [
+    .systemLibrary(name: "CFuse", pkgConfig: "fuse3", providers: [.apt(["libfuse3-dev"])]),
     .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
@@ -67,6 +68,10 @@ let edges: [Target] = [
     .target(name: "CofferBus", dependencies: ["CofferCore", "CofferSystem", "CSystemd"]),
     .target(name: "CofferClient", dependencies: ["CofferCore", "CofferMemory", "CofferSystem", "CofferWire"]),
     .target(name: "CofferFoundation", dependencies: ["CofferClient", "CofferCore", "CofferMemory", "CofferWire"]),
+    .target(
+        name: "CofferMount",
+        dependencies: ["CFuse", "CofferClient", "CofferCore", "CofferMemory", "CofferSystem", "CofferWire"]
+    ),
     .target(
         name: "CofferContents",
         dependencies: ["CofferClient", "CofferCore", "CofferCrypto", "CofferMemory", "CofferRouting", "CofferWire"]
@@ -165,6 +170,7 @@ let small = LinkerSetting.unsafeFlags([
 
 let programs: [Target] = [
     .executableTarget(name: "coffer", dependencies: ["CofferCommands"], linkerSettings: [small]),
+    .executableTarget(name: "coffer-mount", dependencies: ["CofferMount"], linkerSettings: [small]),
     .executableTarget(
         name: "cofferd",
         dependencies: ["CofferBus", "CofferCore", "CofferMemory", "CofferService", "CofferSystem", "CSystemd"],
@@ -245,6 +251,10 @@ let tests: [Target] =
                 "CofferMemory", "CofferSystem", "CofferTestSupport", "CofferWire", "CSodium",
             ]
         ),
+        .testTarget(
+            name: "MountTests",
+            dependencies: ["CFuse", "coffer", "coffer-mount", "cofferd", "CofferTestSupport"]
+        ),
         .testTarget(name: "SystemdTests", dependencies: ["coffer", "cofferd", "CofferTestSupport"]),
     ]
     + (foundations + mechanisms + domain + edges).filter { !testedAsProgram.contains($0.name) }.map(roomTests)
@@ -272,6 +282,7 @@ let package = Package(
             .library(name: "CofferClient", targets: ["CofferClient", "CofferCore", "CofferWire"]),
             .library(name: "CofferFoundation", targets: ["CofferFoundation"]),
             .executable(name: "coffer", targets: ["coffer"]),
+            .executable(name: "coffer-mount", targets: ["coffer-mount"]),
             .executable(name: "cofferd", targets: ["cofferd"]),
         ],
     dependencies: [

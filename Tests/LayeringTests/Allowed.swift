@@ -29,6 +29,7 @@ let allowedTargets: [String: Set<String>] = [
     "CofferClient": ["CofferCore", "CofferMemory", "CofferSystem", "CofferWire"],
     "CofferFoundation": ["CofferClient", "CofferCore", "CofferMemory", "CofferWire"],
 
+    "CofferMount": ["CFuse", "CofferClient", "CofferCore", "CofferMemory", "CofferSystem", "CofferWire"],
     "CofferContents": [
         "CofferClient", "CofferCore", "CofferCrypto", "CofferMemory", "CofferRouting", "CofferWire",
     ],
@@ -60,12 +61,14 @@ let allowedTargets: [String: Set<String>] = [
     ],
 
     "coffer": ["CofferCommands"],
+    "coffer-mount": ["CofferMount"],
     "cofferd": ["CofferBus", "CofferCore", "CofferMemory", "CofferService", "CofferSystem", "CSystemd"],
 ]
 
 /// Who may see a C library, whatever else the tables allow.
 let soleImporters: [String: Set<String>] = [
     "CCofferShims": ["CofferSystem"],
+    "CFuse": ["CofferMount"],
     "CLogWriter": ["CofferDatabase"],
     "CSQLite": ["CofferDatabase"],
     "CSodium": ["CofferCrypto", "CofferMemory"],
@@ -81,11 +84,12 @@ let systemImporters: [String: Set<String>] = [
     "Foundation": ["CofferFoundation"],
     "Glibc": [
         "CofferAdministration", "CofferBus", "CofferCommands", "CofferContents", "CofferCrypto", "cofferd",
-        "CofferFiles", "CofferKeys", "CofferPrograms", "CofferService", "CofferSession", "CofferSSHAgent",
+        "CofferFiles", "CofferKeys", "CofferMount", "CofferPrograms", "CofferService", "CofferSession",
+        "CofferSSHAgent",
         "CofferSystem", "CofferTerminal", "CofferVault",
     ],
     "Synchronization": [
-        "CofferClient", "CofferCrypto", "cofferd", "CofferFiles", "CofferFoundation", "CofferMemory", "CofferService",
-        "CofferSession", "CofferSystem", "CofferTerminal", "CofferVault",
+        "CofferClient", "CofferCrypto", "cofferd", "CofferFiles", "CofferFoundation", "CofferMemory", "CofferMount",
+        "CofferService", "CofferSession", "CofferSystem", "CofferTerminal", "CofferVault",
     ],
 ]

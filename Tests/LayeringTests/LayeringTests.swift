@@ -72,7 +72,7 @@ private struct Manifest {
     init() throws {
         let text = try String(contentsOf: Repository.root.appending(path: "Package.swift"), encoding: .utf8)
         let shipped = try #require(text.range(of: "let tests")).lowerBound
-        let target = /\.(?:target|executableTarget)\(\s*name: "(\w+)"(?:,\s*dependencies: \[(.*?)\])?/
+        let target = /\.(?:target|executableTarget)\(\s*name: "([\w-]+)"(?:,\s*dependencies: \[(.*?)\])?/
             .dotMatchesNewlines()
         let product = /\.product\(name: "(\w+)", package: "[^"]+"\)/
         let drawing = String(text[..<shipped]).replacing(product) { "\"\($0.1)\"" }

@@ -1,0 +1,130 @@
+internal import CofferClient
+internal import CofferCore
+internal import CofferWire
+internal import Glibc
+internal import Synchronization
+
+/// Why a call had no answer that a program may see.
+enum CallFailure: Error {
+    /// The daemon refused it.
+    case refused(CofferError)
+    /// The connection of the handle has ended; the file must be opened again.
+    case handleLost
+    /// No daemon can be reached.
+    case away
+    /// The connection broke before the answer to a change.
+    case unknownOutcome
+}
+
+/// Where the daemon is, and since when it can't be reached.
+final class DaemonAddress: Sendable {
+    let socketPath: String
+    private let patience: Duration
+    private let awaySince = Mutex<ContinuousClock.Instant?>(nil)
+
+    private static let pause: UInt32 = 20_000
+
+    /// - Parameter patience: How long operations wait for a daemon that is away.
+    init(_ socketPath: String, patience: Duration) {
+        self.socketPath = socketPath
+        self.patience = patience
+    }
+
+    /// Connects, and waits if no daemon listens.
+    ///
+    /// - Throws: ``CallFailure/away`` if none has listened for so long, counted from the first failure of any thread.
+    func connect() throws(CallFailure) -> BlockingClient {
+        while true {
+            if let client = try? BlockingClient(socketPath: socketPath) {
+                awaySince.withLock { $0 = nil }
+                return client
+            }
+            let isOver = awaySince.withLock { since in
+                let start = since ?? .now
+                since = start
+                return start + patience <= .now
+            }
+            if isOver { throw .away }
+            usleep(Self.pause)
+        }
+    }
+}
+
+/// A connection to the daemon, which one thread uses at a time, and which is made again when it breaks.
+final class DaemonConnection: Sendable {
+    private struct State {
+        var client: BlockingClient?
+        /// The number of connections so far: a handle is valid in one epoch.
+        var epoch = 0
+    }
+
+    private let address: DaemonAddress
+    private let state = Mutex(State())
+
+    init(to address: DaemonAddress) { self.address = address }
+
+    /// The result of a call.
+    struct Reply<Value: Sendable>: Sendable {
+        let value: Value
+        let payload: Secret
+        let epoch: Int
+    }
+
+    /// Makes a call, and repeats it on a new connection if it only asks.
+    ///
+    /// - Parameters:
+    ///   - params: The parameters.
+    ///   - payload: The payload.
+    ///   - epoch: The epoch of the handle among the parameters; `nil` if there is none.
+    func call<Parameters: MethodParameters>(
+        _ params: Parameters,
+        payload: Secret? = nil,
+        in epoch: Int? = nil
+    ) throws(CallFailure) -> Reply<Parameters.Result> {
+        try state.withLock { (state) throws(CallFailure) in
+            while true {
+                let client = try Self.connect(&state, address, handleEpoch: epoch)
+                do throws(CofferError) {
+                    let answer = try client.call(params, payload: payload)
+                    return Reply(value: answer.value, payload: answer.payload, epoch: state.epoch)
+                } catch {
+                    if client.isConnected { throw .refused(error) }
+                    state.client = nil
+                    if epoch != nil { throw .handleLost }
+                    guard Parameters.method.isIdempotent else { throw .unknownOutcome }
+                }
+            }
+        }
+    }
+
+    private static func connect(
+        _ state: inout State,
+        _ address: DaemonAddress,
+        handleEpoch: Int?
+    ) throws(CallFailure) -> BlockingClient {
+        // A change that is sent on a connection that the daemon has left would have an unknown outcome.
+        if state.client?.hasHungUp == true { state.client = nil }
+        if let handleEpoch, state.client == nil || handleEpoch != state.epoch { throw .handleLost }
+        if let client = state.client { return client }
+        let client = try address.connect()
+        state.client = client
+        state.epoch += 1
+        return client
+    }
+}
+
+/// The connections of a mount, shared out among files and requests.
+final class DaemonPool: Sendable {
+    private let connections: [DaemonConnection]
+    private let next = Atomic<UInt>(0)
+
+    init(_ count: Int, to address: DaemonAddress) {
+        connections = (0..<count).map { _ in DaemonConnection(to: address) }
+    }
+
+    /// The next connection in turn.
+    var any: DaemonConnection {
+        let turn = next.wrappingAdd(1, ordering: .relaxed).oldValue
+        return connections[Int(turn % UInt(connections.count))]
+    }
+}

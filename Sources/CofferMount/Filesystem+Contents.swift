@@ -1,0 +1,193 @@
+internal import CFuse
+package import CofferClient
+internal import CofferCore
+internal import CofferWire
+internal import Glibc
+internal import Synchronization
+
+// Contents of files.
+extension Filesystem {
+    /// How a program opens a file.
+    package struct OpenMode: Sendable {
+        package let isWriting: Bool
+        package let truncates: Bool
+        package let isExclusive: Bool
+
+        /// - Parameter flags: The flags of open(2).
+        package init(flags: Int32) {
+            isWriting = flags & O_ACCMODE != O_RDONLY
+            truncates = flags & O_TRUNC != 0
+            isExclusive = flags & O_EXCL != 0
+        }
+    }
+
+    /// Opens a file that the kernel knows.
+    ///
+    /// - Returns: Whether a program has it open already, so that what the kernel has cached is current.
+    package func open(_ number: UInt64, _ mode: OpenMode) throws(Errno) -> Bool {
+        guard let name = try name(of: number) else { throw Errno(EISDIR) }
+        let (file, wasOpen) = openFiles.pin(number) { makeOpenFile(number, on: pool.any) }
+        let params = FileOpenParameters(name: name, access: mode.isWriting ? .readWrite : .read, group: group)
+        do throws(Errno) {
+            let opened = try file.open(isWriting: mode.isWriting, params)
+            if opened == nil { try checkReadable(name, file, mode) }
+        } catch {
+            openFiles.unpin(number, isClosed: !wasOpen)
+            throw error
+        }
+        guard mode.truncates && mode.isWriting else { return wasOpen }
+        do throws(Errno) {
+            try truncate(file, to: 0)
+        } catch {
+            release(number, mode)
+            throw error
+        }
+        return wasOpen
+    }
+
+    /// Checks that a file can be opened now, if its handle was opened by another program: a file of class
+    /// `completeUnlessOpen` can be open, and not be opened again.
+    private func checkReadable(_ name: ItemName, _ file: OpenFile, _ mode: OpenMode) throws(Errno) {
+        do throws(Errno) {
+            guard try call(FileStatParameters(name: name, group: group)).isReadable else { throw Errno(EACCES) }
+        } catch {
+            _ = file.release(wasWriting: mode.isWriting)
+            throw error
+        }
+    }
+
+    /// Creates a file and opens it, or opens the one that another client has created just now.
+    package func create(
+        _ name: FileName,
+        in parent: UInt64,
+        _ mode: OpenMode,
+        _ birth: Birth
+    ) throws(Errno) -> Attributes {
+        do throws(Errno) {
+            return try createNew(name, in: parent, mode, birth)
+        } catch {
+            guard error.code == EEXIST, !mode.isExclusive else { throw error }
+        }
+        let attributes = try lookUp(name, in: parent)
+        _ = try open(attributes.number, mode)
+        return attributes
+    }
+
+    private func createNew(
+        _ name: FileName,
+        in parent: UInt64,
+        _ mode: OpenMode,
+        _ birth: Birth
+    ) throws(Errno) -> Attributes {
+        let path = try path(of: name, in: parent)
+        let connection = pool.any
+        let params = FileOpenParameters(
+            name: path,
+            access: .readWrite,
+            creates: true,
+            isExclusive: true,
+            mode: birth.mode,
+            uid: birth.userID,
+            gid: birth.groupID,
+            group: group
+        )
+        let reply: DaemonConnection.Reply<FileOpenResult>
+        do { reply = try connection.call(params) } catch { throw Errno(error) }
+        guard let file = reply.value.file else { throw .readFailed }
+        let attributes = learn(file, as: name, in: parent)
+        let (opened, _) = openFiles.pin(attributes.number) { makeOpenFile(attributes.number, on: connection) }
+        opened.adopt(reply.value.handle, reply.epoch, isWriting: mode.isWriting)
+        return attributes
+    }
+
+    private func makeOpenFile(_ number: UInt64, on connection: DaemonConnection) -> OpenFile {
+        OpenFile(number, on: connection, in: group) { [unowned self] () throws(Errno) in
+            guard let name = try name(of: number) else { throw .stale }
+            return name
+        }
+    }
+
+    /// Closes a file for one program.
+    package func release(_ number: UInt64, _ mode: OpenMode) {
+        guard let file = try? openFiles.file(number) else { return }
+        openFiles.unpin(number, isClosed: file.release(wasWriting: mode.isWriting))
+    }
+
+    /// Reads a range.
+    package func read(_ number: UInt64, at offset: Int64, count: Int) throws(Errno) -> Secret {
+        let file = try openFiles.file(number)
+        if offset >= Limits.fileBytes { return try empty() }
+        let reply = try file.read { handle in
+            FileReadParameters(handle: handle, offset: offset, length: Int64(min(count, Limits.framePayloadBytes)))
+        }
+        guard reply.payload.count <= count else { throw .readFailed }
+        return reply.payload
+    }
+
+    private func empty() throws(Errno) -> Secret {
+        do { return try Secret(copying: RawSpan()) } catch { throw Errno(error) }
+    }
+
+    /// Writes a range.
+    package func write(_ number: UInt64, at offset: Int64, _ bytes: RawSpan) throws(Errno) {
+        let file = try openFiles.file(number)
+        if offset + Int64(bytes.byteCount) > Limits.fileBytes { throw Errno(EFBIG) }
+        var done = 0
+        while done < bytes.byteCount {
+            let range = done..<min(bytes.byteCount, done + Limits.framePayloadBytes)
+            let payload: Secret
+            do { payload = try Secret(copying: bytes.extracting(range)) } catch { throw Errno(error) }
+            try file.write(payload: payload) {
+                FileWriteParameters(handle: $0, offset: offset + Int64(range.lowerBound))
+            }
+            done = range.upperBound
+        }
+    }
+
+    /// Reserves space, or makes a hole.
+    ///
+    /// - Parameter flags: Those of fallocate(2).
+    package func allocate(_ number: UInt64, at offset: Int64, count: Int64, flags: Int32) throws(Errno) {
+        let file = try openFiles.file(number)
+        let keepsSize = flags & FALLOC_FL_KEEP_SIZE != 0
+        switch flags & ~FALLOC_FL_KEEP_SIZE {
+        case 0:
+            try file.write {
+                FileAllocateParameters(handle: $0, offset: offset, length: count, keepsSize: keepsSize)
+            }
+        case FALLOC_FL_PUNCH_HOLE where keepsSize: try punch(file, offset..<(offset + count))
+        default: throw .notSupported
+        }
+    }
+
+    /// Makes a hole, step by step.
+    private func punch(_ file: OpenFile, _ range: Range<Int64>) throws(Errno) {
+        var offset = range.lowerBound
+        while offset < range.upperBound {
+            let done = try file.write {
+                FilePunchParameters(handle: $0, offset: offset, length: range.upperBound - offset)
+            }
+            guard done.value.byteCount > 0 else { throw .readFailed }
+            offset += done.value.byteCount
+        }
+    }
+
+    /// Waits until what was written to a file is on the disk.
+    package func sync(_ number: UInt64) throws(Errno) { try openFiles.file(number).sync() }
+
+    /// Reports what was lost, when a program closes a file.
+    package func flush(_ number: UInt64) throws(Errno) { try openFiles.file(number).reportLoss() }
+
+    /// Sets the size of a file, which need not be open.
+    func truncate(_ number: UInt64, to byteCount: Int64) throws(Errno) {
+        if let file = try? openFiles.file(number), file.isWritten { return try truncate(file, to: byteCount) }
+        let mode = OpenMode(flags: O_RDWR)
+        _ = try open(number, mode)
+        defer { release(number, mode) }
+        try truncate(try openFiles.file(number), to: byteCount)
+    }
+
+    private func truncate(_ file: OpenFile, to byteCount: Int64) throws(Errno) {
+        try file.write { FileTruncateParameters(handle: $0, byteCount: byteCount) }
+    }
+}

@@ -1,0 +1,116 @@
+package import CofferClient
+internal import CofferCore
+internal import CofferWire
+internal import Glibc
+internal import Synchronization
+
+// Extended attributes: the class of a file is one of them, the others are kept by the daemon.
+extension Filesystem {
+    /// The attribute that is a file's class, or a directory's default for new files.
+    package static let classAttribute = "user.coffer.class"
+
+    /// The value of an attribute.
+    package func extendedAttribute(_ name: String, of number: UInt64) throws(Errno) -> Secret {
+        if name == Self.classAttribute {
+            guard let protectionClass = try attributes(of: number).protectionClass else { throw .noAttribute }
+            do { return try Secret(exposed: protectionClass.rawValue) } catch { throw Errno(error) }
+        }
+        // What programs ask for at each file, and the daemon never has.
+        guard name.hasPrefix("user.") else { throw .noAttribute }
+        return try onFile(number) { path, handle in
+            FileGetExtendedAttributeParameters(
+                name: path,
+                handle: handle,
+                attribute: name,
+                group: path == nil ? nil : group
+            )
+        }.payload
+    }
+
+    /// The names of the attributes, each with a zero byte after it.
+    package func extendedAttributeList(of number: UInt64) throws(Errno) -> Secret {
+        let names = try extendedAttributes(of: number)
+        do { return try Secret(exposed: names.map { $0 + "\0" }.joined()) } catch { throw Errno(error) }
+    }
+
+    private func extendedAttributes(of number: UInt64) throws(Errno) -> [String] {
+        let classes = try attributes(of: number).protectionClass == nil ? [] : [Self.classAttribute]
+        if number == NodeTable.root { return classes }
+        let list = try onFile(number) { path, handle in
+            FileListExtendedAttributesParameters(name: path, handle: handle, group: path == nil ? nil : group)
+        }
+        return classes + list.value.attributes.map(\.name)
+    }
+
+    /// How a new value and an old one exclude each other.
+    package enum AttributeCondition: Sendable {
+        case none, mustBeNew, mustExist
+    }
+
+    /// Sets an attribute.
+    package func setExtendedAttribute(
+        _ name: String,
+        of number: UInt64,
+        to value: RawSpan,
+        _ condition: AttributeCondition
+    ) throws(Errno) {
+        if name == Self.classAttribute { return try setClass(of: number, to: value, condition) }
+        let payload: Secret
+        do { payload = try Secret(copying: value) } catch { throw Errno(error) }
+        _ = try onFile(number, payload: payload) { path, handle in
+            FileSetExtendedAttributeParameters(
+                name: path,
+                handle: handle,
+                attribute: name,
+                creates: condition == .mustBeNew,
+                replaces: condition == .mustExist,
+                group: path == nil ? nil : group
+            )
+        }
+    }
+
+    private func setClass(of number: UInt64, to value: RawSpan, _ condition: AttributeCondition) throws(Errno) {
+        let bytes = unsafe value.withUnsafeBytes { unsafe Array($0) }
+        guard let word = String(checking: bytes.span), let wanted = ProtectionClass(rawValue: word) else {
+            throw .invalid
+        }
+        let attributes = try attributes(of: number)
+        switch condition {
+        case .none: break
+        case .mustBeNew: if attributes.protectionClass != nil { throw Errno(EEXIST) }
+        case .mustExist: if attributes.protectionClass == nil { throw .noAttribute }
+        }
+        guard let path = try name(of: number) else { throw .notPermitted }
+        let isDirectory = attributes.kind == .directory
+        _ = try call(
+            FileProtectParameters(name: path, protectionClass: wanted, isDefaultOnly: isDirectory, group: group)
+        )
+    }
+
+    /// Removes an attribute; a class can only be changed.
+    package func removeExtendedAttribute(_ name: String, of number: UInt64) throws(Errno) {
+        if name == Self.classAttribute { throw .notPermitted }
+        guard name.hasPrefix("user.") else { throw .noAttribute }
+        _ = try onFile(number) { path, handle in
+            FileRemoveExtendedAttributeParameters(
+                name: path,
+                handle: handle,
+                attribute: name,
+                group: path == nil ? nil : group
+            )
+        }
+    }
+
+    /// Makes a call about a file by its name, or by its handle if it has none any more.
+    private func onFile<Parameters: MethodParameters>(
+        _ number: UInt64,
+        payload: Secret? = nil,
+        _ params: (ItemName?, Int64?) -> Parameters
+    ) throws(Errno) -> DaemonConnection.Reply<Parameters.Result> {
+        if let path = try? Optional(name(of: number)) {
+            guard let path else { throw .notSupported }
+            do { return try pool.any.call(params(path, nil), payload: payload) } catch { throw Errno(error) }
+        }
+        return try openFiles.file(number).read(payload: payload) { params(nil, $0) }
+    }
+}

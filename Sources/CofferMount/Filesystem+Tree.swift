@@ -1,0 +1,155 @@
+internal import CFuse
+internal import CofferClient
+internal import CofferCore
+internal import CofferWire
+internal import Glibc
+internal import Synchronization
+
+// Changes of the tree.
+extension Filesystem {
+    /// Makes a directory.
+    package func makeDirectory(_ name: FileName, in parent: UInt64, _ birth: Birth) throws(Errno) -> Attributes {
+        let params = FileMkdirParameters(
+            name: try path(of: name, in: parent),
+            mode: birth.mode,
+            uid: birth.userID,
+            gid: birth.groupID,
+            group: group
+        )
+        return learn(try call(params), as: name, in: parent)
+    }
+
+    /// Removes a file, which goes on for the programs that have it open.
+    package func removeFile(_ name: FileName, in parent: UInt64) throws(Errno) { try remove(name, in: parent) }
+
+    /// Removes an empty directory.
+    package func removeDirectory(_ name: FileName, in parent: UInt64) throws(Errno) { try remove(name, in: parent) }
+
+    private func remove(_ name: FileName, in parent: UInt64) throws(Errno) {
+        let path = try path(of: name, in: parent)
+        _ = try call(FileRemoveParameters(name: path, keepsDirectories: true, group: group))
+        nodes.withLock { $0.remove(NodeTable.Place(parent, name)) }
+    }
+
+    /// Makes a symbolic link.
+    package func makeSymbolicLink(
+        to target: String,
+        _ name: FileName,
+        in parent: UInt64,
+        _ birth: Birth
+    ) throws(Errno) -> Attributes {
+        let params = FileSymlinkParameters(
+            name: try path(of: name, in: parent),
+            target: target,
+            uid: birth.userID,
+            gid: birth.groupID,
+            group: group
+        )
+        return learn(try call(params), as: name, in: parent)
+    }
+
+    /// Where a symbolic link leads.
+    package func target(of number: UInt64) throws(Errno) -> String {
+        guard let target = try attributes(of: number).target else { throw .invalid }
+        return target
+    }
+
+    /// Gives a file another name.
+    package func link(_ number: UInt64, as name: FileName, in parent: UInt64) throws(Errno) -> Attributes {
+        guard let path = try self.name(of: number) else { throw .notPermitted }
+        let params = FileLinkParameters(name: path, target: try self.path(of: name, in: parent), group: group)
+        return learn(try call(params), as: name, in: parent)
+    }
+
+    /// Renames an entry.
+    ///
+    /// - Parameter flags: Those of renameat2(2).
+    package func rename(
+        _ name: FileName,
+        in parent: UInt64,
+        to newName: FileName,
+        in newParent: UInt64,
+        flags: UInt32
+    ) throws(Errno) {
+        guard [0, UInt32(RENAME_NOREPLACE), UInt32(RENAME_EXCHANGE)].contains(flags) else { throw .invalid }
+        let exchanges = flags == UInt32(RENAME_EXCHANGE)
+        let params = FileRenameParameters(
+            name: try path(of: name, in: parent),
+            target: try path(of: newName, in: newParent),
+            replaces: flags == 0,
+            exchanges: exchanges,
+            keepsDirectories: true,
+            group: group
+        )
+        _ = try call(params)
+        let (place, target) = (NodeTable.Place(parent, name), NodeTable.Place(newParent, newName))
+        nodes.withLock { nodes in
+            // Two names of one file stay as they are.
+            if exchanges { nodes.exchange(place, target) } else { nodes.move(place, to: target) }
+        }
+    }
+
+    /// Changes attributes.
+    package func setAttributes(of number: UInt64, _ change: AttributeChange) throws(Errno) -> Attributes {
+        if let byteCount = change.byteCount { try truncate(number, to: byteCount) }
+        guard change.changesMore else { return try attributes(of: number) }
+        let name = try? name(of: number)
+        if number == NodeTable.root && name == nil { throw .notPermitted }
+        let file: FileInfo
+        if let name {
+            file = try call(change.params(name: name, group: group))
+        } else {
+            file = try openFiles.file(number).read { change.params(handle: $0) }.value
+        }
+        let attributes = Attributes(file)
+        nodes.withLock { $0.setVersion(attributes.version, of: number) }
+        return attributes
+    }
+}
+
+/// With what a file comes into being.
+package struct Birth: Sendable {
+    let mode: Int64
+    let userID: Int64?
+    let groupID: Int64?
+
+    /// - Parameters:
+    ///   - mode: The permission bits.
+    ///   - owner: The program's user and group, which are kept if they are not those of the mount.
+    ///   - own: The user and the group of the mount.
+    package init(mode: UInt32, owner: Owner, own: Owner) {
+        self.mode = Int64(mode & 0o7777)
+        userID = owner.userID == own.userID ? nil : Int64(owner.userID)
+        groupID = owner.groupID == own.groupID ? nil : Int64(owner.groupID)
+    }
+}
+
+/// A user and a group.
+package struct Owner: Sendable {
+    package let userID: UInt32
+    package let groupID: UInt32
+
+    package init(userID: UInt32, groupID: UInt32) {
+        self.userID = userID
+        self.groupID = groupID
+    }
+}
+
+extension AttributeChange {
+    fileprivate func params(
+        name: ItemName? = nil,
+        handle: Int64? = nil,
+        group: String? = nil
+    ) -> FileSetAttributesParameters {
+        FileSetAttributesParameters(
+            name: name,
+            handle: handle,
+            mode: mode.map { Int64($0) },
+            uid: userID.map { Int64($0) },
+            gid: groupID.map { Int64($0) },
+            accessedNanoseconds: accessed,
+            modifiedNanoseconds: modified,
+            group: group
+        )
+    }
+}

@@ -1,0 +1,244 @@
+internal import CofferClient
+internal import CofferCore
+internal import CofferWire
+internal import Synchronization
+
+/// A file that programs have open: all of them share one handle for reading, and one for writing, because the daemon
+/// lets one handle write a file.
+final class OpenFile: Sendable {
+    /// A handle of the daemon.
+    private struct Handle: Equatable {
+        let number: Int64
+        let epoch: Int
+
+        /// One that has to be opened again.
+        static let lost = Handle(number: 0, epoch: -1)
+    }
+
+    private struct State {
+        var reader: Handle?
+        var writer: Handle?
+        /// How many times programs have it open, and how many of these for writing.
+        var users = 0
+        var writers = 0
+        /// How many changes were made, and how many of them are on the disk.
+        var changeCount = 0
+        var syncedCount = 0
+        /// Whether such writing was lost with the daemon, and no program was told.
+        var hasLost = false
+    }
+
+    /// The number of the file.
+    let number: UInt64
+    private let connection: DaemonConnection
+    private let group: String?
+    private let path: @Sendable () throws(Errno) -> ItemName
+    private let state = Mutex(State())
+
+    /// - Parameters:
+    ///   - number: The number of the file.
+    ///   - connection: The connection to which its handles belong.
+    ///   - group: Its access group.
+    ///   - path: Finds its current name, to open it again.
+    init(
+        _ number: UInt64,
+        on connection: DaemonConnection,
+        in group: String?,
+        path: @escaping @Sendable () throws(Errno) -> ItemName
+    ) {
+        self.number = number
+        self.connection = connection
+        self.group = group
+        self.path = path
+    }
+
+    // MARK: Opening and closing
+
+    /// Opens the file for one more program.
+    ///
+    /// - Parameters:
+    ///   - isWriting: Whether the program writes.
+    ///   - params: How to open it, if no handle of this kind is open.
+    /// - Returns: What the daemon says of it, if it was opened now.
+    @discardableResult
+    func open(isWriting: Bool, _ params: FileOpenParameters) throws(Errno) -> FileOpenResult? {
+        try state.withLock { (state) throws(Errno) in
+            var opened: FileOpenResult?
+            if isWriting ? state.writer == nil : (state.writer ?? state.reader) == nil {
+                let reply = try answering { () throws(CallFailure) in try connection.call(params) }
+                let handle = Handle(number: reply.value.handle, epoch: reply.epoch)
+                if isWriting { state.writer = handle } else { state.reader = handle }
+                opened = reply.value
+            }
+            state.users += 1
+            if isWriting { state.writers += 1 }
+            return opened
+        }
+    }
+
+    /// Takes over the handle that created the file.
+    func adopt(_ handle: Int64, _ epoch: Int, isWriting: Bool) {
+        state.withLock { state in
+            state.writer = Handle(number: handle, epoch: epoch)
+            state.users += 1
+            if isWriting { state.writers += 1 }
+        }
+    }
+
+    /// Whether a program has it open for writing.
+    var isWritten: Bool { state.withLock { $0.writer != nil } }
+
+    /// Closes the file for one program; the last one closes it in the daemon.
+    ///
+    /// - Returns: Whether no handle is left open.
+    func release(wasWriting: Bool) -> Bool {
+        state.withLock { state in
+            state.users -= 1
+            if wasWriting { state.writers -= 1 }
+            if state.users == 0 { close(&state.reader) }
+            if state.writers == 0 { closeWriter(&state) }
+            return state.users == 0 && state.reader == nil && state.writer == nil
+        }
+    }
+
+    private func close(_ handle: inout Handle?) {
+        guard let open = handle, open != .lost else { return handle = nil }
+        do throws(CallFailure) {
+            _ = try connection.call(FileCloseParameters(handle: open.number), in: open.epoch)
+            handle = nil
+        } catch .refused {
+            // What was written could not be synced: the handle stays, and takes the next program that opens the file.
+        } catch {
+            handle = nil
+        }
+    }
+
+    /// Closes the handle for writing; programs that go on reading get one of their own first.
+    private func closeWriter(_ state: inout State) {
+        if state.users > 0 && state.reader == nil {
+            guard let name = try? path(), let reader = try? open(name, .read, expecting: number) else { return }
+            state.reader = reader
+        }
+        close(&state.writer)
+    }
+
+    /// Opens the file again after its connection broke.
+    private func open(_ name: ItemName, _ access: FileAccess, expecting number: UInt64) throws(Errno) -> Handle {
+        let params = FileOpenParameters(name: name, access: access, group: group)
+        let reply = try answering { () throws(CallFailure) in try connection.call(params) }
+        return Handle(number: reply.value.handle, epoch: reply.epoch)
+    }
+
+    // MARK: Using
+
+    /// Makes a call by a handle that reads.
+    func read<Parameters: MethodParameters>(
+        payload: Secret? = nil,
+        _ params: (Int64) -> Parameters
+    ) throws(Errno) -> DaemonConnection.Reply<Parameters.Result> {
+        try call(isWriting: false, payload: payload, params)
+    }
+
+    /// Makes a call by the handle that writes.
+    @discardableResult
+    func write<Parameters: MethodParameters>(
+        payload: Secret? = nil,
+        _ params: (Int64) -> Parameters
+    ) throws(Errno) -> DaemonConnection.Reply<Parameters.Result> {
+        let reply = try call(isWriting: true, payload: payload, params)
+        state.withLock { $0.changeCount += 1 }
+        return reply
+    }
+
+    /// Waits until what was written is on the disk.
+    ///
+    /// - Throws: `EIO` once, if something that was written was lost with the daemon before it was synced.
+    func sync() throws(Errno) {
+        try reportLoss()
+        // What is written during the sync waits for the next one.
+        guard let count = state.withLock({ $0.writer == nil ? nil : $0.changeCount }) else { return }
+        _ = try call(isWriting: true, payload: nil) { FileSyncParameters(handle: $0) }
+        state.withLock { $0.syncedCount = max($0.syncedCount, count) }
+        try reportLoss()
+    }
+
+    /// - Throws: `EIO` once, if something that was written was lost.
+    func reportLoss() throws(Errno) {
+        let hasLost = state.withLock { state in
+            defer { state.hasLost = false }
+            return state.hasLost
+        }
+        if hasLost { throw .readFailed }
+    }
+
+    private func call<Parameters: MethodParameters>(
+        isWriting: Bool,
+        payload: Secret?,
+        _ params: (Int64) -> Parameters
+    ) throws(Errno) -> DaemonConnection.Reply<Parameters.Result> {
+        var isRevived = false
+        while true {
+            let handle = try handle(isWriting: isWriting)
+            do throws(CallFailure) {
+                return try connection.call(params(handle.number), payload: payload, in: handle.epoch)
+            } catch .handleLost {
+                try reopen(handle)
+            } catch .refused(let error) where error.code == .interactionNotAllowed && !isRevived {
+                // A lock has ended the handle for good; after an unlock the file can be opened again.
+                isRevived = true
+                try revive(handle)
+            } catch {
+                throw Errno(error)
+            }
+        }
+    }
+
+    private func handle(isWriting: Bool) throws(Errno) -> Handle {
+        guard let handle = state.withLock({ isWriting ? $0.writer : $0.writer ?? $0.reader }) else { throw .stale }
+        return handle
+    }
+
+    /// Replaces a handle whose connection has broken, unless another thread has done so.
+    private func reopen(_ lost: Handle) throws(Errno) {
+        try state.withLock { (state) throws(Errno) in
+            if state.writer == lost {
+                if state.changeCount > state.syncedCount { state.hasLost = true }
+                state.syncedCount = state.changeCount
+                state.writer = try open(try path(), .readWrite, expecting: number)
+            } else if state.reader == lost {
+                state.reader = try open(try path(), .read, expecting: number)
+            }
+        }
+    }
+
+    /// Replaces a handle that a lock has ended.
+    ///
+    /// What was written by it is synced.
+    private func revive(_ ended: Handle) throws(Errno) {
+        state.withLock { state in
+            guard state.writer == ended || state.reader == ended else { return }
+            // As a writer it would keep others out.
+            _ = try? connection.call(FileCloseParameters(handle: ended.number), in: ended.epoch)
+            if state.writer == ended { state.writer = .lost }
+            if state.reader == ended { state.reader = .lost }
+            state.syncedCount = state.changeCount
+        }
+        try reopen(.lost)
+    }
+
+    private func answering<Value: Sendable>(_ call: () throws(CallFailure) -> Value) throws(Errno) -> Value {
+        do { return try call() } catch { throw Errno(error) }
+    }
+}
+
+extension Errno {
+    init(_ failure: CallFailure) {
+        self =
+            switch failure {
+            case .refused(let error): Errno(error)
+            case .handleLost: .stale
+            case .away: .away
+            case .unknownOutcome: .readFailed
+            }
+    }
+}

@@ -1,0 +1,90 @@
+internal import CofferClient
+internal import CofferCore
+internal import Glibc
+internal import Synchronization
+
+/// Follows the events of the vault, and has the kernel drop what it may not keep.
+///
+/// It has a thread and a connection of its own: while it waits for the kernel, requests are still answered.
+final class Watcher: Sendable {
+    /// What the kernel has cached.
+    protocol Cache: Sendable {
+        /// Drops the content and the attributes of a file, after the kernel has written what mapped memory has changed.
+        func dropCache(of number: UInt64)
+        /// Drops an entry of a directory.
+        func dropEntry(_ name: String, in parent: UInt64)
+    }
+
+    private let filesystem: Filesystem
+    private let cache: any Cache
+
+    private static let pause: UInt32 = 50_000
+
+    init(_ filesystem: Filesystem, _ cache: any Cache) {
+        self.filesystem = filesystem
+        self.cache = cache
+    }
+
+    /// Follows events as long as the process runs.
+    func run() {
+        while true {
+            if let client = try? BlockingClient(socketPath: filesystem.subject.socketPath) { follow(client) }
+            usleep(Self.pause)
+        }
+    }
+
+    private func follow(_ client: BlockingClient) {
+        do throws(CofferError) {
+            try client.watch(.items, in: filesystem.group)
+            // What happened before is unknown: the vault may be locked.
+            dropEverything()
+            while true { take(try client.nextEvent()) }
+        } catch {
+            // With the daemon, keys have gone.
+            dropEverything()
+        }
+    }
+
+    /// Handles an event.
+    func take(_ event: VaultEvent) {
+        switch event {
+        // While the keys are still there, changes of mapped memory can be written.
+        case .protectedDataWillBecomeUnavailable: dropContents(of: filesystem.openFiles.all.map(\.number))
+        case .protectedDataDidBecomeUnavailable, .inactiveDataDidBecomeUnavailable,
+            .firstUnlockDataDidBecomeUnavailable, .eventsMissed:
+            dropEverything()
+        case .itemsDidChange(let changes): for change in changes { take(change) }
+        case .protectedDataDidBecomeAvailable, .attemptDidFail, .auditDidGrow: break
+        }
+    }
+
+    /// Drops all contents that the kernel has, whatever the classes: a class may have changed just now.
+    private func dropEverything() {
+        let known = filesystem.nodes.withLock { $0.known }
+        dropContents(of: known)
+        filesystem.reads.drain()
+        // What was read before the lock may have come in meanwhile.
+        dropContents(of: known)
+    }
+
+    private func dropContents(of numbers: [UInt64]) { for number in numbers { cache.dropCache(of: number) } }
+
+    // MARK: Changes of others
+
+    private func take(_ change: ItemChange) {
+        guard change.store == .file else { return }
+        for name in [change.formerName, change.name].compactMap(\.self) { check(name) }
+    }
+
+    /// Compares what the kernel knows of a name with the vault.
+    private func check(_ name: String) {
+        guard let place = filesystem.nodes.withLock({ $0.place(ofPath: name) }),
+            let number = filesystem.nodes.withLock({ $0.number(at: place) })
+        else { return }
+        switch filesystem.freshness(of: number, at: place) {
+        case .current: break
+        case .changed: cache.dropCache(of: number)
+        case .replaced: cache.dropEntry(place.name.text, in: place.parent)
+        }
+    }
+}

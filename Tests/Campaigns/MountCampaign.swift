@@ -1,0 +1,41 @@
+import CofferTestSupport
+import Foundation
+
+/// Random operations on a mount and on a plain directory, with kills of the daemon and of the mount between them: the
+/// outcomes are the same, and what was synced is there.
+enum MountCampaign {
+    private static let operationCount = 1000
+
+    static func run(_ report: Report) throws {
+        try expect(MountedVault.isPossible, "there is no /dev/fuse that this user may open")
+        for number in report.cases { report.attempt(number) { try attack(report.generator(of: number)) } }
+    }
+
+    private static func attack(_ generator: Generator) throws {
+        var generator = generator
+        let plain = try TemporaryDirectory()
+        var mount = try MountedVault()
+        let twins = TwinDirectories(mount.path, plain.path, seed: generator.next())
+        try operate(twins)
+        twins.syncAll()
+        try mount.daemon.restart()
+        try compare(twins, "after a kill of the daemon")
+        try operate(twins)
+        mount.kill()
+        mount = try MountedVault(of: mount.daemon)
+        twins.move(to: mount.path)
+        try compare(twins, "after a kill of the mount")
+    }
+
+    private static func operate(_ twins: TwinDirectories) throws {
+        for number in 0..<operationCount {
+            if let difference = twins.step() { throw Fault("operation \(number): \(difference)") }
+        }
+        twins.closeAll()
+    }
+
+    private static func compare(_ twins: TwinDirectories, _ moment: String) throws {
+        let differences = twins.differences()
+        try expect(differences.isEmpty, "\(moment): \(differences.joined(separator: "; "))")
+    }
+}

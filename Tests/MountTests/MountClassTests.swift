@@ -1,0 +1,126 @@
+import CofferTestSupport
+import Foundation
+import Testing
+
+/// Classes of files on a mount, and what a lock does to them.
+@Suite(.enabled(if: MountedVault.isPossible, "there is no /dev/fuse that this user may open"))
+struct MountClassTests {
+    private let mount: MountedVault
+
+    init() throws { mount = try MountedVault(passcode: DaemonProcess.passcode, daemonOptions: ["--grace", "1"]) }
+
+    private func path(_ name: String) -> String { mount.appending(name) }
+
+    private func lock() throws {
+        #expect(try mount.daemon.coffer(["lock", "--now"]).status == 0)
+        // The event that drops what the kernel has cached comes by another connection.
+        usleep(200_000)
+    }
+
+    private func unlock() throws {
+        #expect(try mount.daemon.coffer(["unlock"], passcode: DaemonProcess.passcode).status == 0)
+    }
+
+    @Test func `the class of a file is an attribute that can be read and set`() throws {
+        try put("x", to: path("a"))
+        #expect(classOf(path("a")) == "completeUntilFirstUserAuthentication")
+        #expect(setClass("complete", of: path("a")) == 0)
+        #expect(classOf(path("a")) == "complete")
+        #expect(try mount.daemon.coffer(["file", "stat", "a"]).text.contains("complete"))
+        #expect(setClass("unknown", of: path("a")) == EINVAL)
+        #expect(removeClass(of: path("a")) == EPERM)
+    }
+
+    @Test func `the class of a directory is the default of new files in it`() throws {
+        mkdir(path("d"), 0o755)
+        #expect(classOf(path("d")) == "errno \(ENODATA)")
+        try put("x", to: path("d/before"))
+        #expect(setClass("completeUnlessOpen", of: path("d")) == 0)
+        try put("x", to: path("d/after"))
+        #expect(classOf(path("d/before")) == "completeUntilFirstUserAuthentication")
+        #expect(classOf(path("d/after")) == "completeUnlessOpen")
+    }
+
+    @Test func `what is cached and mapped of class complete is gone after a lock`() throws {
+        try put(String(repeating: "secret", count: 2000), to: path("a"))
+        #expect(setClass("complete", of: path("a")) == 0)
+        let script = """
+            import mmap, os, sys
+            m = mmap.mmap(os.open('a', os.O_RDONLY), 0, prot=mmap.PROT_READ)
+            assert m[:6] == b'secret' and m[8000:8003] == b'cre'
+            open('mapped', 'w').close()
+            sys.stdin.read()
+            sys.stdout.buffer.write(m[:6])
+            """
+        let program = Process()
+        program.executableURL = URL(filePath: "/usr/bin/python3")
+        program.arguments = ["-c", script]
+        program.currentDirectoryURL = URL(filePath: mount.path)
+        let (input, output) = (Pipe(), Pipe())
+        (program.standardInput, program.standardOutput) = (input, output)
+        try program.run()
+        #expect(settles { access(path("mapped"), F_OK) == 0 })
+        try lock()
+        try input.fileHandleForWriting.close()
+        let seen = output.fileHandleForReading.readDataToEndOfFile()
+        program.waitUntilExit()
+        #expect(seen.isEmpty)
+        #expect(program.terminationReason == .uncaughtSignal)
+        #expect(program.terminationStatus == SIGBUS)
+        try unlock()
+        #expect(try content(of: path("a")).hasPrefix("secret"))
+    }
+
+    @Test func `changes of mapped memory are written when a lock begins`() throws {
+        try put(String(repeating: "a", count: 5000), to: path("a"))
+        #expect(setClass("complete", of: path("a")) == 0)
+        let file = try OpenDescriptor(path("a"), O_RDWR)
+        let memory = try #require(mmap(nil, 5000, PROT_READ | PROT_WRITE, MAP_SHARED, file.number, 0))
+        memory.storeBytes(of: UInt8(ascii: "b"), toByteOffset: 0, as: UInt8.self)
+        #expect(try mount.daemon.coffer(["lock"]).status == 0)
+        #expect(settles { file.readError == EACCES })
+        munmap(memory, 5000)
+        try unlock()
+        #expect(try content(of: path("a")).hasPrefix("ba"))
+    }
+
+    @Test func `a change of mapped memory that a lock overtakes is written, or its sync fails`() throws {
+        try put(String(repeating: "a", count: 5000), to: path("a"))
+        #expect(setClass("complete", of: path("a")) == 0)
+        let file = try OpenDescriptor(path("a"), O_RDWR)
+        let memory = try #require(mmap(nil, 5000, PROT_READ | PROT_WRITE, MAP_SHARED, file.number, 0))
+        memory.storeBytes(of: UInt8(ascii: "b"), toByteOffset: 0, as: UInt8.self)
+        try lock()
+        let outcome = file.sync()
+        munmap(memory, 5000)
+        try unlock()
+        #expect(try content(of: path("a")).hasPrefix(outcome == 0 ? "ba" : "aa"), "errno \(outcome)")
+    }
+
+    @Test func `a descriptor that a lock has ended works again after an unlock`() throws {
+        try put("before", to: path("a"))
+        #expect(setClass("complete", of: path("a")) == 0)
+        let file = try OpenDescriptor(path("a"), O_RDWR)
+        try lock()
+        #expect(file.readError == EACCES)
+        #expect(file.write("x") == EACCES)
+        try unlock()
+        #expect(try file.read().get() == "before")
+        #expect(file.write("after!") == 0)
+        #expect(file.sync() == 0)
+        #expect(try content(of: path("a")) == "after!")
+    }
+
+    @Test func `a file of completeUnlessOpen that was created while locked can't be opened again`() throws {
+        mkdir(path("d"), 0o755)
+        #expect(setClass("completeUnlessOpen", of: path("d")) == 0)
+        try lock()
+        let file = try OpenDescriptor(path("d/new"), O_RDWR | O_CREAT)
+        #expect(file.write("in the dark") == 0)
+        #expect(file.sync() == 0)
+        #expect(try file.read().get() == "in the dark")
+        #expect(errnoOf { Int(open(path("d/new"), O_RDONLY)) } == EACCES)
+        try unlock()
+        #expect(try content(of: path("d/new")) == "in the dark")
+    }
+}

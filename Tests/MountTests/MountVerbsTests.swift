@@ -1,0 +1,92 @@
+import CofferTestSupport
+import Foundation
+import Testing
+
+/// `coffer mount` and `coffer umount`.
+@Suite(.enabled(if: MountedVault.isPossible, "there is no /dev/fuse that this user may open"))
+final class MountVerbsTests {
+    private let daemon: DaemonProcess
+    private let directory: String
+
+    init() throws {
+        daemon = try DaemonProcess()
+        #expect(try daemon.coffer(["init", "--no-passcode", "--no-recovery-key"]).status == 0)
+        directory = daemon.directory.appending("vault")
+        mkdir(directory, 0o700)
+    }
+
+    deinit { _ = try? runCommand("/bin/umount", ["-q", "-l", directory]) }
+
+    private func mount(_ options: String...) throws -> CommandResult {
+        try daemon.coffer(["mount", directory] + options)
+    }
+
+    private var isMounted: Bool {
+        ((try? String(contentsOfFile: "/proc/self/mounts", encoding: .utf8)) ?? "").contains(
+            " \(directory) fuse.coffer "
+        )
+    }
+
+    @Test func `mount returns when the files are there, and umount ends it`() throws {
+        let made = try mount()
+        #expect(made.status == 0 && made.text.isEmpty && made.errors.isEmpty, "\(made.errors)")
+        #expect(isMounted)
+        try put("x", to: directory + "/a")
+        #expect(try daemon.coffer(["file", "read", "a"]).text == "x")
+        let ended = try daemon.coffer(["umount", directory])
+        #expect(ended.status == 0 && ended.text.isEmpty, "\(ended.errors)")
+        #expect(!isMounted)
+        #expect(try daemon.coffer(["umount", directory]).status == 66)
+    }
+
+    @Test func `a directory that is not empty, or not there, is refused`() throws {
+        #expect(try daemon.coffer(["mount", directory + "/none"]).status == 64)
+        try put("hidden", to: directory + "/a")
+        let refused = try mount()
+        #expect(refused.status == 64)
+        #expect(refused.errors.contains("is not empty"))
+        #expect(!isMounted)
+    }
+
+    @Test func `a directory of the vault that does not exist can't be mounted`() throws {
+        let refused = try mount("--path", "none")
+        #expect(refused.status == 66)
+        #expect(!isMounted)
+    }
+
+    @Test func `umount names the programs that use the mount`() throws {
+        #expect(try mount().status == 0)
+        let program = Process()
+        program.executableURL = URL(filePath: "/bin/sleep")
+        program.arguments = ["60"]
+        program.currentDirectoryURL = URL(filePath: directory)
+        try program.run()
+        // Foundation passes on the signals that the threads of tasks block, SIGTERM among them.
+        defer { kill(program.processIdentifier, SIGKILL) }
+        let refused = try daemon.coffer(["umount", directory])
+        #expect(refused.status == 74)
+        #expect(refused.errors.contains("sleep (process \(program.processIdentifier))"), "\(refused.errors)")
+        kill(program.processIdentifier, SIGKILL)
+        program.waitUntilExit()
+        #expect(try settles { try daemon.coffer(["umount", directory]).status == 0 })
+    }
+
+    @Test func `what a killed mount has left is replaced by the next`() throws {
+        let killed = try MountedVault(of: daemon)
+        killed.kill()
+        #expect(errnoOf { Int(access(killed.path, F_OK)) } == ENOTCONN)
+        let again = try daemon.coffer(["mount", killed.path])
+        #expect(again.status == 0, "\(again.errors)")
+        #expect(try names(in: killed.path) == [])
+        #expect(try daemon.coffer(["umount", killed.path]).status == 0)
+    }
+
+    @Test func `without a daemon, and before there is a vault, nothing is mounted`() throws {
+        let empty = try DaemonProcess()
+        let refused = try empty.coffer(["mount", directory])
+        #expect(refused.status == 69)
+        empty.kill()
+        #expect(try empty.coffer(["mount", directory, "--no-start"]).status == 69)
+        #expect(!isMounted)
+    }
+}
