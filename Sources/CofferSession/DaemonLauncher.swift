@@ -16,7 +16,7 @@ enum DaemonLauncher {
         Output.standardError.line("coffer: starting cofferd, which keeps running; --no-start prevents that")
         let daemon: DetachedProcess
         do {
-            daemon = try DetachedProcess(path: programPath(), arguments: ["cofferd"])
+            daemon = try DetachedProcess(path: InstalledProgram.path(of: "cofferd"), arguments: ["cofferd"])
         } catch {
             throw CofferError(
                 .notAvailable,
@@ -39,15 +39,5 @@ enum DaemonLauncher {
         guard ServiceManager.user.control("is-enabled", "cofferd.socket") else { return false }
         Output.standardError.line("coffer: starting cofferd.socket of your service manager; --no-start prevents that")
         return ServiceManager.user.control("start", "cofferd.socket")
-    }
-
-    /// The daemon in the directory of this program, or else in `$PATH`.
-    private static func programPath() -> String {
-        var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
-        let count = unsafe readlink("/proc/self/exe", &bytes, bytes.count - 1)
-        guard count > 0 else { return "cofferd" }
-        let own = String(decoding: bytes.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        let beside = own[..<(own.lastIndex(of: "/") ?? own.startIndex)] + "/cofferd"
-        return unsafe access(String(beside), X_OK) == 0 ? String(beside) : "cofferd"
     }
 }

@@ -51,6 +51,33 @@ package enum Tool {
     }
 }
 
+extension Tool {
+    /// Starts a program that goes on in the background once it is ready, which it shows by closing its standard error.
+    ///
+    /// - Parameters:
+    ///   - path: The program; without a slash it is searched for in `$PATH`.
+    ///   - arguments: Its arguments, without its name.
+    /// - Returns: Why it is not ready: its exit code, and what it has written to standard error; `nil` if it is.
+    /// - Throws: ``SystemError`` if it can't be started.
+    package static func startInBackground(
+        _ path: String,
+        _ arguments: [String]
+    ) throws(SystemError) -> (status: Int32, words: String)? {
+        let errors = try Pipe()
+        let null = try OwnedDescriptor.open("/dev/null", O_RDWR)
+        let process: pid_t
+        do {
+            let (null, sink) = (null.number, errors.sink.number)
+            process = unsafe try spawn([path] + arguments) { unsafe coffer_spawn_tool(path, $0, null, null, sink) }
+        }
+        let words = try errors.closingSink().wholeText(upTo: errorBytes)
+        if words.isEmpty { return nil }
+        var status: Int32 = 0
+        _ = try retrying("waitpid") { unsafe waitpid(process, &status, 0) }
+        return (status & 0x7f == 0 ? (status >> 8) & 0xff : 128 + status & 0x7f, words)
+    }
+}
+
 /// Both ends of a pipe.
 private struct Pipe: ~Copyable {
     let source: OwnedDescriptor
@@ -82,6 +109,22 @@ extension OwnedDescriptor {
             done += count
         }
         throw SystemError("read", code: EFBIG)
+    }
+
+    /// The text up to the end, or as much of it as fits.
+    fileprivate borrowing func wholeText(upTo limit: Int) throws(SystemError) -> String {
+        var bytes = [UInt8](repeating: 0, count: limit)
+        var count = 0
+        while count < limit {
+            let outcome = unsafe bytes.withUnsafeMutableBytes { buffer in
+                let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[count...])
+                return Result { () throws(SystemError) in unsafe try read(into: rest) }
+            }
+            let got = try outcome.get()
+            if got == 0 { break }
+            count += got
+        }
+        return String(decoding: bytes.prefix(count), as: UTF8.self)
     }
 
     /// The last line of the available text.

@@ -22,8 +22,8 @@ import Testing
         #expect(made.status == 0, "\(made.errors)")
         var pages: [String: String] = [:]
         for page in [
-            "coffer.1", "cargo-credential-coffer.1", "docker-credential-coffer.1", "git-credential-coffer.1",
-            "cofferd.8", "cofferd.conf.5",
+            "coffer.1", "coffer-mount.1", "cargo-credential-coffer.1", "docker-credential-coffer.1",
+            "git-credential-coffer.1", "cofferd.8", "cofferd.conf.5",
         ] {
             let shown = try run("man --warnings --local-file \"$1\"", directory.appending(page))
             #expect(shown.status == 0 && shown.errors.isEmpty, "\(page): \(shown.errors)")
@@ -105,7 +105,7 @@ import Testing
         let made = try run("packaging/deb --programs \"$1\" --output \"$2\"", Project.binaries, directory.path)
         #expect(made.status == 0, "\(made.errors)")
         let packages = made.text.split(separator: "\n").map { String($0) }
-        #expect(packages.count == 3)
+        #expect(packages.count == 4)
         // The programs under test find the libraries of Swift where it is installed; those that are released need none.
         let found = try run(
             "cd \"$1\"; lintian --allow-root --fail-on error,warning --suppress-tags custom-library-search-path *.deb",
@@ -128,6 +128,10 @@ import Testing
                 "/etc/coffer/entitlements.d/sharing.conf",
                 "/usr/share/man/man8/cofferd.8.gz", "/usr/share/man/man5/cofferd.conf.5.gz",
                 "/usr/share/apparmor/extra-profiles/usr.bin.cofferd",
+            ],
+            "coffer-mount": [
+                "/usr/bin/coffer-mount", "/usr/lib/systemd/user/coffer-mount.service",
+                "/usr/share/man/man1/coffer-mount.1.gz",
             ],
             "libpam-coffer": [
                 "/usr/share/pam-configs/coffer", "/usr/share/man/man8/pam_coffer.8.gz",

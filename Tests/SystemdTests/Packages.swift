@@ -40,7 +40,9 @@ enum Packages {
     /// Installs a version over what is there.
     static func install(_ version: String, on machine: Machine) throws {
         try machine.copy(packages.get().appending(version), to: "/var/cache/coffer-\(version)")
-        let install = "apt-get install --yes --allow-downgrades /var/cache/coffer-\(version)/*.deb"
+        // Without coffer-mount: the machine has no FUSE.
+        let files = names.split(separator: " ").map { "/var/cache/coffer-\(version)/\($0)_*.deb" }
+        let install = "apt-get install --yes --allow-downgrades \(files.joined(separator: " "))"
         try machine.succeed(["sh", "-ec", install])
     }
 
