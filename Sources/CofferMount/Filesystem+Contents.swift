@@ -176,7 +176,7 @@ extension Filesystem {
     package func sync(_ number: UInt64) throws(Errno) { try openFiles.file(number).sync() }
 
     /// Reports what was lost, when a program closes a file.
-    package func flush(_ number: UInt64) throws(Errno) { try openFiles.file(number).reportLoss() }
+    package func flush(_ number: UInt64) throws(Errno) { try openFiles.file(number).checkLoss() }
 
     /// Sets the size of a file, which need not be open.
     func truncate(_ number: UInt64, to byteCount: Int64) throws(Errno) {

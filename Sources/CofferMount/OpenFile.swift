@@ -162,8 +162,15 @@ final class OpenFile: Sendable {
         try reportLoss()
     }
 
+    /// Tells a program that closes the file of a loss that no sync has reported yet.
+    ///
+    /// It stays for the sync: a child closes what it inherits when it starts another program, and heeds no error.
+    func checkLoss() throws(Errno) {
+        if state.withLock({ $0.hasLost }) { throw .readFailed }
+    }
+
     /// - Throws: `EIO` once, if something that was written was lost.
-    func reportLoss() throws(Errno) {
+    private func reportLoss() throws(Errno) {
         let hasLost = state.withLock { state in
             defer { state.hasLost = false }
             return state.hasLost

@@ -20,6 +20,17 @@ struct MountFaultTests {
         #expect(try content(of: mount.appending("a")) == "synced!")
     }
 
+    @Test func `a child that closes what it has inherited does not take the report of a loss`() throws {
+        let mount = try MountedVault()
+        let file = try OpenDescriptor(mount.appending("a"), O_RDWR | O_CREAT)
+        #expect(file.write("lost") == 0)
+        try mount.daemon.restart()
+        #expect(try file.read().get() == "")
+        #expect(try runCommand("/bin/true", []).status == 0)
+        #expect(file.sync() == EIO)
+        #expect(file.sync() == 0)
+    }
+
     @Test func `without a daemon everything is ENOTCONN, and the mount stays`() throws {
         let mount = try MountedVault(["--wait", "0"])
         try put("x", to: mount.appending("a"))
