@@ -116,7 +116,8 @@ import Testing
             "coffer": [
                 "/usr/bin/coffer", "/usr/share/bash-completion/completions/coffer",
                 "/usr/share/zsh/vendor-completions/_coffer", "/usr/share/fish/vendor_completions.d/coffer.fish",
-                "/usr/bin/cargo-credential-coffer", "/usr/share/bash-completion/completions/cargo-credential-coffer",
+                "/usr/bin/cargo-credential-coffer -> coffer",
+                "/usr/share/bash-completion/completions/cargo-credential-coffer",
                 "/usr/share/zsh/vendor-completions/_git-credential-coffer",
                 "/usr/share/fish/vendor_completions.d/docker-credential-coffer.fish",
                 "/usr/share/man/man1/coffer.1.gz", "/usr/share/doc/coffer/CLI.md",

@@ -245,6 +245,8 @@ extension SystemdTests {
         @Test func `one command has a user's sessions use the SSH agent, and one undoes that`() throws {
             try install("0.1.0-2")
             try machine.copy("/usr/bin/ssh-add", to: "/usr/local/bin/ssh-add")
+            // Another test may have left the person's vault.
+            try shell("rm -rf ~tester/.local/state/coffer")
             let own = try Service(installedFor: Machine.person)
             try own.control("enable", "--now", "cofferd.socket")
             try own.makeVault()
@@ -276,6 +278,7 @@ extension SystemdTests {
             )
             #expect(try person("ls ~/.config/environment.d") == "")
             try own.control("stop", "cofferd.socket", "cofferd.service")
+            try shell("rm -rf ~tester/.local/state/coffer")
             try purge()
         }
 
