@@ -49,7 +49,9 @@ extension Vault {
         _ params: FileSetExtendedAttributeParameters,
         _ call: Call
     ) throws -> Step {
-        let value = try call.attachments.takePayload().orEmpty().exposeBytes()
+        let payload = try call.attachments.takePayload().orEmpty()
+        guard payload.count <= Limits.extendedAttributeBytes else { throw CofferError.attributeTooLarge }
+        let value = payload.exposeBytes()
         let group = try call.group(params.group)
         let write: AttributeWrite = params.creates ? .creates : params.replaces ? .replaces : .any
         let entry = try entry(params.name, params.handle, in: group, isChanged: true, call)
@@ -121,4 +123,12 @@ extension Catalog {
             return changed
         }
     }
+}
+
+extension CofferError {
+    fileprivate static let attributeTooLarge = CofferError(
+        .dataTooLarge,
+        "the value of an extended attribute has at most \(Limits.extendedAttributeBytes) bytes",
+        hint: "a file holds more"
+    )
 }
