@@ -350,10 +350,9 @@ extension Method {
     package var isIdempotent: Bool {
         switch self {
         case .accessList, .auditList, .auditVerify, .entitlementExplain, .entitlementList, .fileGetExtendedAttribute,
-            .fileList, .fileListExtendedAttributes, .filePunch, .fileRead, .fileSetAttributes, .fileSpace, .fileStat,
-            .hello, .itemExplain, .itemGet, .itemList, .itemShow, .itemSimulate, .keychainAgree, .keychainFind,
-            .keychainHistory, .keychainPublicKey, .keychainSign, .leaseList, .slotList, .vaultBlockers, .vaultLock,
-            .vaultStatus, .vaultWatch:
+            .fileList, .fileListExtendedAttributes, .fileRead, .fileSpace, .fileStat, .hello, .itemExplain, .itemGet,
+            .itemList, .itemShow, .itemSimulate, .keychainAgree, .keychainFind, .keychainHistory, .keychainPublicKey,
+            .keychainSign, .leaseList, .slotList, .vaultBlockers, .vaultLock, .vaultStatus, .vaultWatch:
             true
         default: false
         }
