@@ -23,6 +23,12 @@ import Testing
     private static let passcode = Array(DaemonProcess.passcode.utf8)
     private static let key: @Sendable (BlockingClient) throws -> Void = { try $0.put("k", [1]) }
     private static let file: @Sendable (BlockingClient) throws -> Void = { try $0.put("f", [1]) { $0.store = .file } }
+    private static let labelled: @Sendable (BlockingClient) throws -> Void = { client in
+        try file(client)
+        let params = FileSetExtendedAttributeParameters(name: try ItemName("f"), attribute: "user.a")
+        let value: [UInt8] = [1]
+        try client.call(params, payload: Secret(copying: value.span.bytes))
+    }
     private static let tree: @Sendable (BlockingClient) throws -> Void = { client in
         for name in ["d/e", "d/f/g"] { try client.put(name, [1]) { $0.store = .file } }
     }
@@ -73,6 +79,22 @@ import Testing
             params: ["name": "d", "class": "none", "recursive": true],
             before: tree,
             told: ["changed file d", "changed file d/e", "changed file d/f/g"]
+        ),
+        Case(method: .fileLink, params: ["name": "f", "to": "g"], before: file, told: ["added file g"]),
+        Case(method: .fileSymlink, params: ["name": "g", "target": "f"], told: ["added file g"]),
+        Case(method: .fileSetAttributes, params: ["name": "f", "mode": 384], before: file, told: ["changed file f"]),
+        Case(
+            method: .fileSetExtendedAttribute,
+            params: ["name": "f", "attribute": "user.a"],
+            payload: [1],
+            before: file,
+            told: ["changed file f"]
+        ),
+        Case(
+            method: .fileRemoveExtendedAttribute,
+            params: ["name": "f", "attribute": "user.a"],
+            before: labelled,
+            told: ["changed file f"]
         ),
         Case(
             method: .keychainAdd,

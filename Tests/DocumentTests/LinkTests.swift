@@ -38,7 +38,7 @@ import Testing
         ("PASSWORDS.md", 80), ("IMPORT.md", 90), ("MOUNT.md", 130),
         ("SESSIONS.md", 80), ("TASKS.md", 60), ("PROGRAMS.md", 180),
         ("CREDENTIAL-HELPERS.md", 70), ("SSH-AGENT.md", 90),
-        ("CREDENTIALS.md", 90), ("EVENTS.md", 80), ("ORDER.md", 80), ("FOUNDATION.md", 205), ("README.md", 50),
+        ("CREDENTIALS.md", 90), ("EVENTS.md", 80), ("ORDER.md", 80), ("FOUNDATION.md", 205), ("README.md", 55),
         ("GLOSSARY.md", 50), ("EXCHANGES.md", 730),
     ])
     func `a page is short enough to be read`(name: String, limit: Int) throws {
