@@ -23,10 +23,10 @@ import Testing
         #expect(try run("list").text == "copy\nd/\nlatest -> d/report\n")
         #expect(try run("read", "copy").text == "content")
         let shown = try run("stat", "copy").text
-        for line in ["is           a file", "mode         0644", "names        2"] {
+        for line in ["is:          a file", "mode:        0644", "names:       2"] {
             #expect(shown.contains(line), "\(shown)")
         }
-        #expect(try run("stat", "latest").text.contains("leads to     d/report"))
+        #expect(try run("stat", "latest").text.contains("leads to:    d/report"))
         let opened = try run("read", "latest")
         #expect(opened.status == 64)
         #expect(opened.errors.contains("'latest' is a symbolic link to 'd/report', and none is followed"))

@@ -84,7 +84,7 @@ import Testing
             daemon,
             "printf other | coffer file create a --exclusive",
             endsWith: 73,
-            "there is a file 'a' already"
+            "there is a file or a directory 'a' already"
         )
         try expect(daemon, "coffer file read a", "new")
     }

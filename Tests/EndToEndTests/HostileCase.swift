@@ -35,7 +35,10 @@ struct HostileCase: CustomTestStringConvertible, Sendable {
     var fixed: [String: JSONValue] { ["state": .string(state), "delivery": "payload"] }
 
     /// Methods that no verb calls.
-    static let uncalled: Set = ["context.end", "file.allocate", "file.sync", "hello", "request.cancel"]
+    static let uncalled: Set = [
+        "context.end", "file.allocate", "file.punch", "file.setAttributes", "file.space", "file.sync", "hello",
+        "request.cancel",
+    ]
 
     /// The verbs that have none below them.
     static func verbs(of command: JSONValue, below path: [String] = []) -> [String] {
@@ -108,6 +111,12 @@ struct HostileCase: CustomTestStringConvertible, Sendable {
         HostileCase("file remove", "a", ["file.remove"], json: false),
         HostileCase("file move", "a b", ["file.rename"], json: false),
         HostileCase("file protect", "a none --recursive", ["file.protect"]),
+        HostileCase("file link", "a b", ["file.link"], json: false),
+        HostileCase("file link", "a b --symbolic", ["file.symlink"], json: false),
+        HostileCase("file attribute", "a", ["file.listExtendedAttributes"]),
+        HostileCase("file attribute", "a user.b", ["file.getExtendedAttribute"], json: false),
+        HostileCase("file attribute", "a user.b --write", ["file.setExtendedAttribute"], json: false),
+        HostileCase("file attribute", "a user.b --remove", ["file.removeExtendedAttribute"], json: false),
     ]
 
     private static let vault = [

@@ -39,7 +39,9 @@ import Testing
         apart.insert("clear-clipboard")
         // Their requests depend on what the daemon answers: they are those of show, get, put and keychain update.
         apart.formUnion(["copy", "duplicate", "edit", "generate", "login add", "otp add", "otp code"])
-        apart.formUnion(["setup", "run", "inject"])
+        apart.formUnion(["setup", "run", "inject", "import", "export"])
+        // The one talks to two daemons, and the others start other programs.
+        apart.formUnion(["share", "mount", "umount", "ssh-agent setup"])
         // The one goes on for ever, and the other needs a key.
         apart.formUnion(["ssh-agent serve", "ssh-agent import"])
         for verb in HostileCase.verbs(of: command) where !apart.contains(verb) {

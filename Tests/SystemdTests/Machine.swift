@@ -57,7 +57,7 @@ final class Machine: Sendable {
         keeper.standardError = FileHandle(forWritingAtPath: try scratch.write([], to: "errors"))
         try Self.withoutBlockedSignals { try keeper.run() }
         try boot(firmware)
-        try write("u \(Self.serviceUser) - - /var/lib/coffer\n", to: "/etc/sysusers.d/coffer.conf")
+        try write("u \(Self.serviceUser) - - /var/lib/coffer\n", to: "/etc/sysusers.d/coffer-test.conf")
         try succeed(["systemd-sysusers"])
     }
 

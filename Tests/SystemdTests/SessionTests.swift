@@ -61,7 +61,7 @@ extension SystemdTests {
             try machine.succeed(["systemctl", "suspend"])
             #expect(try service.comes { try machine.run(["test", "-s", "/run/coffer-at-sleep"]).status == 0 })
             let atSleep = try machine.succeed(["cat", "/run/coffer-at-sleep"])
-            #expect(atSleep.hasPrefix("state:     locked "), "\(atSleep)")
+            #expect(atSleep.hasPrefix("state:     locked: "), "\(atSleep)")
             #expect(try isRecorded("the vault is locked: the machine goes to sleep"))
             #expect(try !isDelaying(service))
             #expect(try service.comes { try machine.run(["systemctl", "is-active", "sleep.target"]).status != 0 })
