@@ -258,10 +258,10 @@ extension SystemdTests {
                 "coffer keychain update --reference \(key.prefix { $0 != "\n" }) --set-attribute format=openssh"
             )
             let here = try person(#"eval "$(coffer ssh-agent setup 2>/dev/null)"; echo $SSH_AUTH_SOCK; ssh-add -L"#)
-            let path = "/run/user/1000/coffer/ssh-agent.sock\n"
+            let path = "/run/user/1000/coffer/ssh-agent.sock"
             // The agent is a service, and has the person's keys by the package's entitlement.
-            #expect(here.hasPrefix(path + "ssh-ed25519 ") && here.hasSuffix(" mine\n"), "\(here)")
-            #expect(try person("systemctl --user is-enabled coffer-ssh-agent.socket") == "enabled\n")
+            #expect(here.hasPrefix(path + "\nssh-ed25519 ") && here.hasSuffix(" mine"), "\(here)")
+            #expect(try person("systemctl --user is-enabled coffer-ssh-agent.socket") == "enabled")
             let started = "systemd-run --user --pipe --wait --collect --quiet sh -c 'echo $SSH_AUTH_SOCK'"
             #expect(try person(started) == path)
             // As at a login: the manager reads the file then.
@@ -270,8 +270,8 @@ extension SystemdTests {
                     "systemctl --user unset-environment SSH_AUTH_SOCK; systemctl --user daemon-reload; \(started)"
                 ) == path
             )
-            #expect(try person("coffer ssh-agent setup --remove 2>/dev/null") == "unset SSH_AUTH_SOCK;\n")
-            #expect(try person("systemctl --user daemon-reload; \(started)") == "\n")
+            #expect(try person("coffer ssh-agent setup --remove 2>/dev/null") == "unset SSH_AUTH_SOCK;")
+            #expect(try person("systemctl --user daemon-reload; \(started)") == "")
             #expect(
                 try machine.run(["systemctl", "--user", "is-active", "coffer-ssh-agent.socket"], as: Machine.person)
                     .status != 0

@@ -41,8 +41,8 @@ enum Packages {
     static func install(_ version: String, on machine: Machine) throws {
         try machine.copy(packages.get().appending(version), to: "/var/cache/coffer-\(version)")
         // Without coffer-mount: the machine has no FUSE.
-        let files = names.split(separator: " ").map { "/var/cache/coffer-\(version)/\($0)_*.deb" }
-        let install = "apt-get install --yes --allow-downgrades \(files.joined(separator: " "))"
+        let files = "$(ls /var/cache/coffer-\(version)/*.deb | grep --invert-match /coffer-mount_)"
+        let install = "apt-get install --yes --allow-downgrades \(files)"
         try machine.succeed(["sh", "-ec", install])
     }
 
