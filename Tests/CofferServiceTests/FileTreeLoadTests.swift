@@ -176,8 +176,8 @@ import Testing
         }
         let (worst, usual) = try watcher.end()
         #expect(worst < Self.patience, "\(worst) ms")
-        // Three milliseconds for each of them would be 120 a turn.
-        #expect(usual < 60, "\(usual) ms")
+        // Three milliseconds for each of them would be 120 a turn, also on a machine that nothing else uses.
+        #expect(usual < 90, "\(usual) ms")
     }
 
     @Test func `a work comes to its end while others ask without a pause`() throws {
