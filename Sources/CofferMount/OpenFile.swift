@@ -24,7 +24,7 @@ final class OpenFile: Sendable {
         /// How many changes were made, and how many of them are on the disk.
         var changeCount = 0
         var syncedCount = 0
-        /// Whether such writing was lost with the daemon, and no program was told.
+        /// Whether such writing was lost with the daemon, and no program was notified.
         var hasLost = false
     }
 

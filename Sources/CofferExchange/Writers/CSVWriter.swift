@@ -53,7 +53,7 @@ package enum CSVWriter {
 
     private static func append(_ value: Secret, to output: inout SecretBuffer) throws(CofferError) {
         try value.withBytes { (bytes) throws(CofferError) in
-            // A formula stays a text for whoever imports it, and quotes keep it in its column.
+            // A formula stays a text in a spreadsheet, and quotes keep it in its column.
             let needsQuotes =
                 (0..<bytes.byteCount).contains { [10, 13, 0x22, 0x2C].contains(bytes.byte(at: $0)) } || bytes.isFormula
                 || bytes.trimmed(0..<bytes.byteCount).count < bytes.byteCount
