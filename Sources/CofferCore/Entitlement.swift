@@ -54,14 +54,16 @@ extension Entitlement {
     /// - Parameters:
     ///   - files: The files, and their bytes.
     ///   - owner: The user whose vault they are for; a section that names another one is left out. `nil` for all.
-    ///   - userID: Looks up a user by name.
-    ///   - groupID: Looks up a group by name.
-    /// - Throws: `param` with the line of the error.
+    ///   - userID: Looks up a user by name; `nil` if there is none.
+    ///   - groupID: Looks up a group by name; `nil` if there is none.
+    ///   - warn: Takes a sentence about each section that is left out because no client can match it.
+    /// - Throws: `param` with the line of the error, and what the look-ups throw.
     package static func all(
         in files: [(path: String, bytes: [UInt8])],
         ofVaultOf owner: UInt32? = nil,
-        userID: (String) throws(CofferError) -> UInt32,
-        groupID: (String) throws(CofferError) -> UInt32
+        userID: (String) throws(CofferError) -> UInt32?,
+        groupID: (String) throws(CofferError) -> UInt32?,
+        warn: (String) -> Void = { _ in }
     ) throws(CofferError) -> [Entitlement] {
         var all: [Entitlement] = []
         for (path, bytes) in files {
@@ -77,7 +79,12 @@ extension Entitlement {
                 var draft = EntitlementDraft()
                 for entry in section.entries { try draft.take(entry, in: section, of: file, userID, groupID) }
                 let entitlement = try draft.finished(at: section.line, of: file)
-                if draft.isForVault(of: owner) { all.append(entitlement) }
+                guard draft.isForVault(of: owner) else { continue }
+                if let missing = draft.missing {
+                    warn("\(entitlement.place): there is no \(missing), so this [Client] matches no client")
+                } else {
+                    all.append(entitlement)
+                }
             }
         }
         return all
@@ -88,11 +95,19 @@ extension Entitlement {
 private struct EntitlementDraft {
     private var seen: Set<String> = []
     private var clients: [ClientPattern] = []
-    private var vaultOwner: UInt32?
+    private var vaultOwner: VaultOwner = .any
     private var groups: [String] = []
     private var verbs: Set<Verb> = []
     private var protection: Protection?
     private var limits = ClientLimits()
+    /// The user or group that a client would need to match, and that does not exist.
+    private(set) var missing: String?
+
+    private enum VaultOwner {
+        case any
+        case user(UInt32)
+        case missing
+    }
 
     private static let identifying = Entitlement.settings.prefix(6)
 
@@ -100,8 +115,8 @@ private struct EntitlementDraft {
         _ entry: ConfigurationFile.Entry,
         in section: ConfigurationFile.Section,
         of file: ConfigurationFile,
-        _ userID: (String) throws(CofferError) -> UInt32,
-        _ groupID: (String) throws(CofferError) -> UInt32
+        _ userID: (String) throws(CofferError) -> UInt32?,
+        _ groupID: (String) throws(CofferError) -> UInt32?
     ) throws(CofferError) {
         guard seen.insert(entry.key).inserted else { throw file.wrong(entry.line, "\(entry.key) is there twice") }
         guard Entitlement.settings.contains(entry.key) else {
@@ -111,13 +126,16 @@ private struct EntitlementDraft {
             switch entry.key {
             case "Unit": clients.append(.unit(try Entitlement.unitOrPattern(text)))
             case "UserUnit": clients.append(.userUnit(try Entitlement.unitOrPattern(text)))
-            case "User": clients.append(.user(try userID(text)))
+            case "User": clients.append(.user(try Self.user(try userID(text), text)))
             case "UID": clients.append(.user(try Self.number(text)))
-            case "Group": clients.append(.group(try groupID(text)))
+            case "Group":
+                if let number = try groupID(text) { clients.append(.group(number)) } else { miss("group", text) }
             case "GID": clients.append(.group(try Self.number(text)))
             case "Executable": clients.append(.executable(try Self.path(text)))
             case "Service": clients.append(try Self.outsideServices(text))
-            case "VaultOwner": vaultOwner = try userID(text)
+            case "VaultOwner":
+                vaultOwner = try userID(text).map(VaultOwner.user) ?? .missing
+                if case .missing = vaultOwner { miss("user", text) }
             case "Groups": groups = try Self.groups(text)
             case "Verbs": verbs = try Self.verbs(text)
             case "DefaultProtection": protection = try Self.protection(text)
@@ -127,7 +145,17 @@ private struct EntitlementDraft {
         }
     }
 
-    func isForVault(of owner: UInt32?) -> Bool { owner == nil || vaultOwner == nil || owner == vaultOwner }
+    private mutating func miss(_ kind: String, _ name: String) {
+        if missing == nil { missing = "\(kind) \(quotedForDisplay(name))" }
+    }
+
+    func isForVault(of owner: UInt32?) -> Bool {
+        switch vaultOwner {
+        case .any: true
+        case .user(let number): owner == nil || owner == number
+        case .missing: owner == nil
+        }
+    }
 
     func finished(at line: Int, of file: ConfigurationFile) throws(CofferError) -> Entitlement {
         guard !seen.isDisjoint(with: Self.identifying) else {
@@ -165,6 +193,11 @@ private struct EntitlementDraft {
             throw CofferError(.param, "\(quotedForDisplay(word)) is there twice")
         }
         return words
+    }
+
+    private static func user(_ number: UInt32?, _ name: String) throws(CofferError) -> UInt32 {
+        if let number { return number }
+        throw CofferError(.param, "there is no user \(quotedForDisplay(name))", hint: "'UID=' takes a number")
     }
 
     private static func number(_ text: String) throws(CofferError) -> UInt32 {

@@ -100,8 +100,9 @@ struct Options {
         return try Entitlement.all(
             in: files,
             ofVaultOf: geteuid(),
-            userID: UserDatabase.userID,
-            groupID: UserDatabase.groupID
+            userID: UserDatabase.findUser,
+            groupID: UserDatabase.findGroup,
+            warn: { Daemon.write("warning: \($0)\n", to: STDERR_FILENO) }
         )
     }
 

@@ -6,11 +6,9 @@ import Testing
     private static func read(_ texts: String...) throws(CofferError) -> [Entitlement] {
         let files = texts.enumerated().map { (path: "\($0.offset).conf", bytes: Array($0.element.utf8)) }
         return try Entitlement.all(in: files) { (name) throws(CofferError) in
-            guard name == "anna" else { throw CofferError(.param, "there is no user '\(name)'") }
-            return 1000
+            name == "anna" ? 1000 : nil
         } groupID: { (name) throws(CofferError) in
-            guard name == "staff" else { throw CofferError(.param, "there is no group '\(name)'") }
-            return 50
+            name == "staff" ? 50 : nil
         }
     }
 
@@ -60,9 +58,50 @@ import Testing
 
     @Test func `a group is named, or given by its number, and not both`() throws {
         #expect(try Self.read("[Client]\nGroup=staff\nVerbs=lock").first?.clients == [.group(50)])
-        for wrong in ["Group=staff\nGID=50", "Group=nobody's"] {
-            #expect(throws: CofferError.self) { try Self.read("[Client]\n\(wrong)\nVerbs=lock") }
+        #expect(throws: CofferError.self) { try Self.read("[Client]\nGroup=staff\nGID=50\nVerbs=lock") }
+    }
+
+    @Test func `a section for a group that does not exist matches no client, and the others count`() throws {
+        let text = "[Client]\nGroup=gone\nGroups=a\nVerbs=read\n[Client]\nUID=0\nVerbs=lock"
+        #expect(try Self.read(text).map(\.line) == [5])
+        #expect(
+            try Self.warnings(text, ofVaultOf: 0) == [
+                "'a', line 1: there is no group 'gone', so this [Client] matches no client"
+            ]
+        )
+        #expect(try Self.warnings("[Client]\nVaultOwner=anna\nGroup=gone\nVerbs=lock", ofVaultOf: 1001) == [])
+        #expect(throws: CofferError.self) { try Self.read("[Client]\nGroup=gone\nVerbs=everything") }
+    }
+
+    @Test func `a section for the vault of a user that does not exist is about no vault`() throws {
+        let text = "[Client]\nVaultOwner=gone\nUID=0\nVerbs=lock"
+        #expect(try Self.read(text) == [])
+        #expect(try Self.warnings(text, ofVaultOf: 0) == [])
+        #expect(try Self.warnings(text, ofVaultOf: nil).count == 1)
+    }
+
+    @Test func `a user that does not exist is an error, and so is a look-up that fails`() throws {
+        #expect(throws: CofferError(.param, "")) { try Self.read("[Client]\nUser=gone\nVerbs=lock") }
+        #expect(throws: CofferError.self) {
+            try Entitlement.all(in: [("a", Array("[Client]\nGroup=staff\nVerbs=lock".utf8))]) {
+                (_) throws(CofferError) in
+                nil
+            } groupID: { (_) throws(CofferError) in
+                throw CofferError(.io, "the directory of users does not answer")
+            }
         }
+    }
+
+    private static func warnings(_ text: String, ofVaultOf owner: UInt32?) throws -> [String] {
+        var warnings: [String] = []
+        _ = try Entitlement.all(in: [("a", Array(text.utf8))], ofVaultOf: owner) { (name) throws(CofferError) in
+            name == "anna" ? 1000 : nil
+        } groupID: { (_) throws(CofferError) in
+            nil
+        } warn: {
+            warnings.append($0)
+        }
+        return warnings
     }
 
     @Test func `a section for one user's vault says nothing about another's`() throws {

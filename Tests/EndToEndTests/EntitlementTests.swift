@@ -188,4 +188,24 @@ import Testing
         let daemon = try runCommand("\(Project.binaries)/cofferd", ["--check"], environment: environment)
         #expect(daemon.status == 64)
     }
+
+    @Test func `a daemon starts although a group of an entitlement does not exist, and warns of it`() throws {
+        try write("[Client]\nGroup=no-such-group\nGroups=a\nVerbs=read\n", to: "a.conf")
+        try write(owner("Groups=default\nVerbs=read write admin"), to: "b.conf")
+        let daemon = try daemon()
+        try daemon.connect().makeVault()
+        #expect(try daemon.coffer(["put", "a"], input: [1]).status == 0)
+        #expect(try daemon.coffer(["lock"]).status == 77)
+        let listed = try daemon.coffer(["entitlement", "list"])
+        #expect(!listed.text.contains("a.conf") && listed.text.contains("b.conf"), "\(listed.text)")
+        let warning = "a.conf', line 1: there is no group 'no-such-group', so this [Client] matches no client\n"
+        let started = try runCommand(
+            "\(Project.binaries)/cofferd",
+            ["--entitlements", directory.appending("e"), "--state", directory.appending("state"), "--check"]
+        )
+        #expect(started.status == 0 && started.errors.contains(warning), "\(started.errors)")
+        let path = directory.appending("e/a.conf")
+        let checked = try runCommand("\(Project.binaries)/coffer", ["entitlement", "check", path])
+        #expect(checked.status == 0 && checked.errors == "warning: '\(path)\(warning.dropFirst("a.conf".count))")
+    }
 }

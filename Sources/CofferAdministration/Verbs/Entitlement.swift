@@ -39,7 +39,12 @@ struct CheckEntitlements: ParsableCommand {
             let directories = Entitlement.directories(home: configurationHome)
             files = try TrustedFiles.read(inAll: directories, suffix: ".conf", upTo: limit)
         }
-        _ = try Entitlement.all(in: files, userID: UserDatabase.userID, groupID: UserDatabase.groupID)
+        _ = try Entitlement.all(
+            in: files,
+            userID: UserDatabase.findUser,
+            groupID: UserDatabase.findGroup,
+            warn: { Output.standardError.line("warning: \($0)") }
+        )
     }
 }
 
