@@ -142,6 +142,20 @@ let edges: [Target] = [
         ]
     ),
     .target(
+        name: "CofferImportExport",
+        dependencies: [
+            "CofferClient",
+            "CofferContents",
+            "CofferExchange",
+            "CofferMemory",
+            "CofferPrograms",
+            "CofferSession",
+            "CofferSystem",
+            "CofferTerminal",
+            .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        ]
+    ),
+    .target(
         name: "CofferCommands",
         dependencies: [
             "CofferAdministration",
@@ -149,7 +163,7 @@ let edges: [Target] = [
             "CofferContents",
             "CofferCore",
             "CofferCrypto",
-            "CofferExchange",
+            "CofferImportExport",
             "CofferMemory",
             "CofferPrograms",
             "CofferSession",
@@ -180,7 +194,9 @@ let programs: [Target] = [
 ]
 
 /// The rooms of verbs whose tests run the program: `Tests/EndToEndTests`.
-let testedAsProgram = ["CofferAdministration", "CofferPrograms", "CofferSession", "CofferSSHAgent"]
+let testedAsProgram = [
+    "CofferAdministration", "CofferImportExport", "CofferPrograms", "CofferSession", "CofferSSHAgent",
+]
 
 func roomTests(_ room: Target) -> Target {
     .testTarget(

@@ -1,6 +1,7 @@
 package import ArgumentParser
 internal import CofferAdministration
 internal import CofferCore
+internal import CofferImportExport
 internal import CofferPrograms
 internal import CofferSSHAgent
 internal import CofferSession
@@ -18,9 +19,7 @@ package struct CofferCommand: Executable {
                 subcommands: [
                     Put.self, Get.self, List.self, Search.self, Show.self, History.self, Restore.self, Move.self,
                     Duplicate.self, Remove.self, Protect.self, Share.self, Explain.self,
-                    Import.self, Export.self,
-                    Simulate.self, Keychain.self, File.self,
-                ]
+                ] + ImportExportVerbs.all + [Simulate.self, Keychain.self, File.self]
             ),
             CommandGroup(
                 name: "Passwords",

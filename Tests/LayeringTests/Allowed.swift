@@ -53,9 +53,13 @@ let allowedTargets: [String: Set<String>] = [
         "ArgumentParser", "CofferClient", "CofferContents", "CofferCore", "CofferMemory", "CofferSession",
         "CofferSystem", "CofferTerminal", "CofferWire",
     ],
+    "CofferImportExport": [
+        "ArgumentParser", "CofferClient", "CofferContents", "CofferExchange", "CofferMemory", "CofferPrograms",
+        "CofferSession", "CofferSystem", "CofferTerminal",
+    ],
     "CofferCommands": [
         "ArgumentParser", "CofferAdministration", "CofferClient", "CofferContents", "CofferCore", "CofferCrypto",
-        "CofferExchange", "CofferMemory", "CofferPrograms", "CofferSession", "CofferSSHAgent", "CofferSystem",
+        "CofferImportExport", "CofferMemory", "CofferPrograms", "CofferSession", "CofferSSHAgent", "CofferSystem",
         "CofferTerminal",
         "CofferWire",
     ],
@@ -84,9 +88,8 @@ let systemImporters: [String: Set<String>] = [
     "Foundation": ["CofferFoundation"],
     "Glibc": [
         "CofferAdministration", "CofferBus", "CofferCommands", "CofferContents", "CofferCrypto", "cofferd",
-        "CofferFiles", "CofferKeys", "CofferMount", "CofferPrograms", "CofferService", "CofferSession",
-        "CofferSSHAgent",
-        "CofferSystem", "CofferTerminal", "CofferVault",
+        "CofferFiles", "CofferImportExport", "CofferKeys", "CofferMount", "CofferPrograms", "CofferService",
+        "CofferSession", "CofferSSHAgent", "CofferSystem", "CofferTerminal", "CofferVault",
     ],
     "Synchronization": [
         "CofferClient", "CofferCrypto", "cofferd", "CofferFiles", "CofferFoundation", "CofferMemory", "CofferMount",

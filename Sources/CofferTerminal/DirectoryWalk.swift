@@ -1,22 +1,22 @@
-internal import CofferClient
+package import CofferClient
 internal import CofferSystem
 internal import Glibc
 
 /// What is below a directory of the machine.
-enum DirectoryWalk {
+package enum DirectoryWalk {
     /// A file, or something that is none.
-    struct Entry {
+    package struct Entry {
         /// The path, which begins with that of the directory.
-        let path: String
+        package let path: String
         /// The path below the directory.
-        let relativePath: String
-        let byteCount: Int64
+        package let relativePath: String
+        package let byteCount: Int64
         /// Why it can't be stored; `nil` for a file.
-        let fault: String?
+        package let fault: String?
     }
 
     /// Whether a path leads to a directory, also by a symbolic link.
-    static func isDirectory(_ path: String) -> Bool {
+    package static func isDirectory(_ path: String) -> Bool {
         var status = stat()
         return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     }
@@ -26,7 +26,7 @@ enum DirectoryWalk {
     /// No symbolic link is followed.
     ///
     /// - Throws: `io`, or `param` if directories are nested more deeply than names can be.
-    static func entries(below path: String) throws(CofferError) -> [Entry] {
+    package static func entries(below path: String) throws(CofferError) -> [Entry] {
         var entries: [Entry] = []
         try visit(path, "", depth: 0) { entries.append($0) }
         return entries
