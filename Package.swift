@@ -31,9 +31,13 @@ let domain: [Target] = [
         name: "CofferKeychain",
         dependencies: ["CofferCore", "CofferCrypto", "CofferDatabase", "CofferKeys", "CofferMemory"]
     ),
+    .target(name: "CofferChunks", dependencies: ["CofferCore", "CofferCrypto", "CofferMemory", "CofferSystem"]),
     .target(
         name: "CofferFiles",
-        dependencies: ["CofferCore", "CofferCrypto", "CofferDatabase", "CofferKeys", "CofferMemory", "CofferSystem"]
+        dependencies: [
+            "CofferChunks", "CofferCore", "CofferCrypto", "CofferDatabase", "CofferKeys", "CofferMemory",
+            "CofferSystem",
+        ]
     ),
     .target(
         name: "CofferAccess",
@@ -44,6 +48,7 @@ let domain: [Target] = [
         name: "CofferVault",
         dependencies: [
             "CofferAccess",
+            "CofferChunks",
             "CofferCore",
             "CofferDatabase",
             "CofferFiles",
@@ -55,14 +60,21 @@ let domain: [Target] = [
             "CofferWire",
         ]
     ),
+    .target(
+        name: "CofferHandlers",
+        dependencies: [
+            "CofferAccess", "CofferChunks", "CofferCore", "CofferDatabase", "CofferFiles", "CofferKeychain",
+            "CofferKeys", "CofferMemory", "CofferRouting", "CofferSystem", "CofferVault", "CofferWire",
+        ]
+    ),
 ]
 
 let edges: [Target] = [
     .target(
         name: "CofferService",
         dependencies: [
-            "CofferAccess", "CofferCore", "CofferFiles", "CofferKeychain", "CofferKeys", "CofferMemory",
-            "CofferRouting", "CofferSystem", "CofferVault", "CofferWire",
+            "CofferAccess", "CofferCore", "CofferFiles", "CofferHandlers", "CofferKeychain", "CofferKeys",
+            "CofferMemory", "CofferRouting", "CofferSystem", "CofferVault", "CofferWire",
         ]
     ),
     .target(name: "CofferBus", dependencies: ["CofferCore", "CofferSystem", "CSystemd"]),
@@ -227,10 +239,9 @@ let tests: [Target] =
         .target(
             name: "FuzzTargets",
             dependencies: [
-                "CofferAccess", "CofferClient", "CofferContents", "CofferCore", "CofferCrypto", "CofferDatabase",
-                "CofferExchange", "CofferFiles", "CofferKeychain", "CofferKeys", "CofferMemory", "CofferRouting",
-                "CofferService", "CofferSystem", "CofferVault",
-                "CofferWire",
+                "CofferAccess", "CofferChunks", "CofferClient", "CofferContents", "CofferCore", "CofferCrypto",
+                "CofferDatabase", "CofferExchange", "CofferFiles", "CofferKeychain", "CofferKeys", "CofferMemory",
+                "CofferRouting", "CofferService", "CofferSystem", "CofferVault", "CofferWire",
             ],
             path: "Tests/FuzzTargets"
         ),
@@ -254,9 +265,8 @@ let tests: [Target] =
             name: "DocumentTests",
             dependencies: [
                 "benchmarks", "client-example", "coffer", "CofferCore", "CofferCrypto", "cofferd", "CofferExchange",
-                "CofferFoundation", "CofferKeys", "CofferService", "CofferSystem", "CofferTerminal",
-                "CofferTestSupport", "CofferVault",
-                "CofferWire",
+                "CofferFoundation", "CofferHandlers", "CofferKeys", "CofferService", "CofferSystem", "CofferTerminal",
+                "CofferTestSupport", "CofferVault", "CofferWire",
             ]
         ),
         .testTarget(

@@ -1,3 +1,4 @@
+package import CofferChunks
 package import CofferCore
 internal import CofferDatabase
 package import CofferMemory

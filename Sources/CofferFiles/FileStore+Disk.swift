@@ -1,3 +1,4 @@
+internal import CofferChunks
 internal import CofferCore
 internal import CofferDatabase
 

@@ -1,3 +1,4 @@
+internal import CofferChunks
 package import CofferCore
 internal import CofferCrypto
 internal import CofferDatabase

@@ -1,3 +1,4 @@
+package import CofferChunks
 package import CofferCore
 package import CofferDatabase
 package import CofferKeys

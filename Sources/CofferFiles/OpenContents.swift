@@ -1,3 +1,4 @@
+internal import CofferChunks
 internal import CofferCore
 
 /// The contents that are being read or written, each with the current class of its file: a lock has to end some of

@@ -1,5 +1,6 @@
 internal import CofferAccess
 internal import CofferCore
+internal import CofferHandlers
 internal import CofferVault
 internal import CofferWire
 

@@ -1,4 +1,5 @@
 internal import CofferCore
+internal import CofferHandlers
 internal import CofferKeychain
 internal import CofferKeys
 internal import CofferMemory

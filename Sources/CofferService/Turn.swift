@@ -1,4 +1,5 @@
 internal import CofferCore
+internal import CofferHandlers
 internal import CofferKeychain
 internal import CofferSystem
 internal import CofferVault

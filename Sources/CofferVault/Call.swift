@@ -1,6 +1,6 @@
 package import CofferAccess
 package import CofferCore
-internal import CofferSystem
+package import CofferSystem
 internal import Synchronization
 
 /// A request that is being carried out: its caller, its attachments, and what to do at its end.
@@ -43,10 +43,10 @@ package final class Call {
     }
 
     /// Sets the operation, which is put into words only for an error.
-    func isFor(_ subject: @autoclosure @escaping () -> String) { describe = subject }
+    package func isFor(_ subject: @autoclosure @escaping () -> String) { describe = subject }
 
     /// The access group of the request: that of its permit, or the one that it names, or the caller's default.
-    func group(_ named: String?) throws(CofferError) -> String {
+    package func group(_ named: String?) throws(CofferError) -> String {
         if let permit { return permit.group }
         return try caller.group(named)
     }
@@ -54,7 +54,7 @@ package final class Call {
     // MARK: Its end
 
     /// Registers a cleanup, which runs however the request ends; the last registered runs first.
-    func atEnd(_ body: @escaping () -> Void) { endings.append(body) }
+    package func atEnd(_ body: @escaping () -> Void) { endings.append(body) }
 
     package func end() {
         while let ending = endings.popLast() { ending() }
@@ -63,10 +63,10 @@ package final class Call {
     // MARK: Claims
 
     /// Keeps a claim beyond the end of the request.
-    func keep(_ claim: Claim) { kept.append(claim) }
+    package func keep(_ claim: Claim) { kept.append(claim) }
 
     /// Sets the condition that ends the wait for a claim with an error.
-    func waits(unless isInVain: @escaping () -> CofferError?) { self.isInVain = isInVain }
+    package func waits(unless isInVain: @escaping () -> CofferError?) { self.isInVain = isInVain }
 
     /// The error that ends the wait for a claim; `nil` while it continues.
     package var endOfWaiting: CofferError? { isCancelled ? .cancelled : isInVain() }
@@ -78,18 +78,18 @@ package final class Call {
         cancellation?.cancel()
     }
 
-    func checkWanted() throws(CofferError) {
+    package func checkWanted() throws(CofferError) {
         if isCancelled { throw .cancelled }
     }
 
     /// Throws if the client has disconnected: the event may have arrived while its tenant had no quantum yet.
-    func checkSender() throws(CofferError) {
+    package func checkSender() throws(CofferError) {
         if !isConnected() { cancel() }
         try checkWanted()
     }
 
     /// Returns what ends a blocking transfer of another thread when the request is cancelled.
-    func makeCancellation() throws(CofferError) -> Cancellation {
+    package func makeCancellation() throws(CofferError) -> Cancellation {
         if let cancellation { return cancellation }
         do {
             let cancellation = try Cancellation()
@@ -106,7 +106,7 @@ package final class Call {
     /// Returns a function that reports progress to the client, if the client asked for that.
     ///
     /// - Returns: The function; any thread may call it, as often as it likes.
-    func progressReport(_ isWanted: Bool, total: Int64?) -> @Sendable (Int64) -> Void {
+    package func progressReport(_ isWanted: Bool, total: Int64?) -> @Sendable (Int64) -> Void {
         guard isWanted, let progress else { return { _ in } }
         return { done in progress.report(done, of: total) }
     }

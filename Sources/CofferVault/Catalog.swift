@@ -1,4 +1,5 @@
 package import CofferAccess
+internal import CofferChunks
 package import CofferCore
 internal import CofferDatabase
 package import CofferFiles
@@ -25,8 +26,8 @@ package final class Catalog {
     package let keychain: KeychainStore
     package let files: FileStore
     package let audit: AuditLog
-    let leases: LeaseStore
-    let rules: AccessRuleStore
+    package let leases: LeaseStore
+    package let rules: AccessRuleStore
     private let connection: Connection
     private let log: CatalogLog
     /// Whether there were commits since ``takeCommits()``.
@@ -181,7 +182,7 @@ package final class Catalog {
     }
 
     /// Acknowledges the faults of the audit as a whole.
-    func acknowledgeAuditFaults() {
+    package func acknowledgeAuditFaults() {
         let known = audit.faults
         audit.acknowledgeDoubts()
         openingFaults.removeAll { known.contains($0) }
@@ -204,7 +205,7 @@ package final class Catalog {
     )
 
     /// Gives what a file keeps of a keychain item the protection of its class.
-    func rewrap(_ kept: [UInt8], to protectionClass: ProtectionClass) throws -> [UInt8] {
+    package func rewrap(_ kept: [UInt8], to protectionClass: ProtectionClass) throws -> [UInt8] {
         // The keychain has nothing that expires while locked, as class CX does.
         try keychain.rewrap(kept: kept, to: Accessibility(matching: protectionClass) ?? .whenUnlocked)
     }
@@ -222,12 +223,12 @@ package final class Catalog {
     /// Carries out a step of a check.
     ///
     /// If a complete check finds no damage, the known damage is forgotten.
-    func survey(from cursor: String?, _ step: () throws -> CheckPage) throws -> CheckPage {
+    package func survey(from cursor: String?, _ step: () throws -> CheckPage) throws -> CheckPage {
         try damage.survey(from: cursor, step)
     }
 
     /// Checks a part of the database's file.
-    func checkStructure(after place: Int64, _ order: CheckOrder) throws -> CheckSlice<Int64> {
+    package func checkStructure(after place: Int64, _ order: CheckOrder) throws -> CheckSlice<Int64> {
         try connection.checkStructure(after: place, order) { table, rebuild in
             switch table {
             case KeychainStore.table: return try keychain.rebuildIndices(order, rebuild)
@@ -315,7 +316,7 @@ package final class Catalog {
     }
 
     /// Ends the faults that are reported until they are acknowledged.
-    func acknowledgeFaults() throws {
+    package func acknowledgeFaults() throws {
         acknowledgeAuditFaults()
         let ended = log.faults
         try log.acknowledge()

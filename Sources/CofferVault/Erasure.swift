@@ -1,13 +1,13 @@
-internal import CofferCore
+package import CofferCore
 internal import CofferKeys
-internal import CofferSystem
+package import CofferSystem
 
 /// The erasure of a vault: its keys first, then what they sealed.
 ///
 /// A mark on the disk comes before everything else: an interrupted erasure is completed when the state directory is
 /// used again. The contents, which no key opens any more, are only renamed, so that erasing a million items takes as
 /// long as erasing ten.
-enum Erasure {
+package enum Erasure {
     private static let mark = "erasing"
     private static let makingMark = "making"
     private static let remains = "erased"
@@ -84,12 +84,12 @@ enum Erasure {
     // MARK: Remains
 
     /// Whether ``removeRemains(in:)`` has something to remove.
-    static func hasRemains(in directory: Directory) -> Bool { directory.contains(remains) }
+    package static func hasRemains(in directory: Directory) -> Bool { directory.contains(remains) }
 
     /// Removes the contents of erased vaults.
     ///
     /// It takes time in proportion to the contents, so it must not run on the event loop.
-    static func removeRemains(in directory: Directory) throws(CofferError) {
+    package static func removeRemains(in directory: Directory) throws(CofferError) {
         try attempt("can't remove what is left of an erased vault") { () throws(SystemError) in
             try directory.removeTree(remains)
         }

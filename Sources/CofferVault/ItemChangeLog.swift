@@ -1,6 +1,6 @@
 package import CofferCore
 internal import CofferFiles
-internal import CofferKeychain
+package import CofferKeychain
 
 /// The changes of a turn, for subscribed clients; they are notified after the commit.
 package final class ItemChangeLog {
@@ -21,14 +21,14 @@ package final class ItemChangeLog {
     /// Records a change, if a client has subscribed.
     ///
     /// - Parameter change: The change; if it throws, the caller's change is rolled back. `nil` for none.
-    func note(_ change: @autoclosure () throws -> ItemChange?) rethrows {
+    package func note(_ change: @autoclosure () throws -> ItemChange?) rethrows {
         guard isWanted else { return }
         guard entries.count < Limits.toldChanges else { return noteUntold(1) }
         if let change = try change() { entries.append(change) }
     }
 
     /// Counts changes that are not reported one by one.
-    func noteUntold(_ count: Int) {
+    package func noteUntold(_ count: Int) {
         if isWanted { missedCount += count }
     }
 
@@ -42,14 +42,14 @@ package final class ItemChangeLog {
 
 extension KeychainItem {
     /// The change of the item to other attributes: a renaming, if it is listed under another name then.
-    func change(to attributes: ItemAttributes) -> ItemChange {
+    package func change(to attributes: ItemAttributes) -> ItemChange {
         let isRenamed = !attributes.listedName(of: id).hasSameBytes(as: listedName)
         return ItemChange(isRenamed ? .renamed : .changed, id, attributes, formerName: isRenamed ? listedName : nil)
     }
 }
 
 extension StoredItem {
-    func change(_ kind: ItemChange.Kind) -> ItemChange {
+    package func change(_ kind: ItemChange.Kind) -> ItemChange {
         switch self {
         case .keychain(let item): ItemChange(kind, item)
         case .file(let file): ItemChange(kind, file)
@@ -57,7 +57,7 @@ extension StoredItem {
     }
 
     /// The renaming of the item, whose new name is set already.
-    func renamed(from formerName: ItemName) -> ItemChange {
+    package func renamed(from formerName: ItemName) -> ItemChange {
         switch self {
         case .keychain(let item): ItemChange(.renamed, item.id, item.attributes, formerName: formerName.path)
         case .file(let file):

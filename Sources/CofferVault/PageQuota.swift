@@ -1,7 +1,7 @@
-internal import CofferCore
+package import CofferCore
 
 /// The limits of a page of a listing: its entries, its bytes, and the rows scanned for it.
-struct PageQuota {
+package struct PageQuota {
     /// The maximum size of an entry's JSON: escaping makes up to six bytes of one.
     private static let entryJSONBytes = jsonByteCount(
         ofNameWith: Limits.nameBytes + max(Limits.groupBytes, Limits.linkTargetBytes)
@@ -10,22 +10,22 @@ struct PageQuota {
     private let limit: Int
     private var count = 0
     private var byteCount = 0
-    private(set) var rowCount = 0
+    package private(set) var rowCount = 0
 
-    init(_ limit: Int64?) { self.limit = Int(limit ?? Int64(Limits.pageItems)) }
+    package init(_ limit: Int64?) { self.limit = Int(limit ?? Int64(Limits.pageItems)) }
 
     private static func jsonByteCount(ofNameWith byteCount: Int) -> Int { 512 + byteCount * 6 }
 
-    var rowsLeft: Int { Limits.queryItems - rowCount }
+    package var rowsLeft: Int { Limits.queryItems - rowCount }
 
     /// Whether the page is full: another entry might not fit.
-    var isSpent: Bool {
+    package var isSpent: Bool {
         count >= limit || byteCount + Self.entryJSONBytes > Limits.pageJSONBytes || rowsLeft <= 0
     }
 
-    mutating func addRows(_ count: Int) { rowCount += count }
+    package mutating func addRows(_ count: Int) { rowCount += count }
 
-    mutating func add(_ name: String, of group: String = "", and target: String = "") {
+    package mutating func add(_ name: String, of group: String = "", and target: String = "") {
         count += 1
         byteCount += Self.jsonByteCount(ofNameWith: name.utf8.count + group.utf8.count + target.utf8.count)
     }
@@ -35,7 +35,7 @@ extension Sequence {
     /// The first elements, at least one, whose JSON fits into an answer.
     ///
     /// - Parameter byteCount: The maximum size of an element's JSON.
-    func firstPage(_ byteCount: (Element) -> Int) -> [Element] {
+    package func firstPage(_ byteCount: (Element) -> Int) -> [Element] {
         var total = 0
         var page: [Element] = []
         for element in self {
@@ -49,7 +49,7 @@ extension Sequence {
 
 extension CofferError {
     /// A parameter that is no position of an earlier page.
-    static func noPosition(_ parameter: String) -> CofferError {
+    package static func noPosition(_ parameter: String) -> CofferError {
         CofferError(
             .param,
             "parameter '\(parameter)': expected the position that an earlier page of the same listing ended with",

@@ -51,7 +51,7 @@ package final class Attachments {
     }
 
     /// Refuses attachments that a method does not take: the client has made a mistake.
-    func check(for method: Method) throws(CofferError) {
+    package func check(for method: Method) throws(CofferError) {
         if payload.byteCount > 0 && method.takenPayload == nil {
             throw CofferError(.param, "'\(method.rawValue)' takes no payload")
         }
@@ -62,7 +62,7 @@ package final class Attachments {
 }
 
 extension SecretBytes? {
-    consuming func orEmpty() throws(CofferError) -> SecretBytes {
+    package consuming func orEmpty() throws(CofferError) -> SecretBytes {
         switch consume self {
         case .some(let bytes): return bytes
         case .none: do { return try SecretBytes(zeros: 0) } catch { throw .noSecretMemory }

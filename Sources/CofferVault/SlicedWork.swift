@@ -3,7 +3,7 @@ internal import CofferCore
 /// Long work on the catalog, which is done in slices so that it blocks no other request.
 ///
 /// Each slice is part of the transaction of its turn. If a later slice fails, the earlier ones stay committed.
-protocol SlicedWork: AnyObject {
+package protocol SlicedWork: AnyObject {
     /// The number of entries that were scanned.
     var doneCount: Int { get }
 
@@ -18,7 +18,7 @@ protocol SlicedWork: AnyObject {
 }
 
 extension SlicedWork {
-    var changedCount: Int { 0 }
+    package var changedCount: Int { 0 }
 }
 
 /// The time that a request may take before other tenants get their quantum.
@@ -56,7 +56,7 @@ extension Vault {
     /// Carries out work that may take longer than a quantum.
     ///
     /// - Parameter wantsProgress: Whether the client is notified of its progress.
-    func perform(_ work: some SlicedWork, _ call: Call, wantsProgress: Bool = false) throws -> Step {
+    package func perform(_ work: some SlicedWork, _ call: Call, wantsProgress: Bool = false) throws -> Step {
         let catalog = try catalog
         let report = call.progressReport(wantsProgress, total: nil)
         var safeCount = 0

@@ -1,5 +1,5 @@
+package import CofferCore
 package import CofferSystem
-internal import CofferCore
 internal import CofferWire
 
 /// The progress of a request: its answer, or the condition for continuing.
@@ -37,7 +37,7 @@ extension Step {
     ///   - body: The function.
     ///   - ended: Called with its failure, or with `nil`, before the request continues.
     ///   - next: Continues with its result.
-    static func work<Input: ~Copyable & Sendable, Output: ~Copyable & Sendable>(
+    package static func work<Input: ~Copyable & Sendable, Output: ~Copyable & Sendable>(
         with input: consuming sending Input,
         on lane: WorkLane = .content,
         _ body: @escaping @Sendable (consuming Input) throws(CofferError) -> Output,
@@ -57,20 +57,20 @@ extension Step {
     }
 
     /// An empty answer.
-    static var done: Step { .done(Reply(Empty())) }
+    package static var done: Step { .done(Reply(Empty())) }
 }
 
 /// A noncopyable value for a function that is called once, which the compiler can't know.
-final class Held<Value: ~Copyable> {
+package final class Held<Value: ~Copyable> {
     private var value: Value?
 
-    init(_ value: consuming Value?) { self.value = value }
+    package init(_ value: consuming Value?) { self.value = value }
 
-    func take() -> Value? { value.take() }
+    package func take() -> Value? { value.take() }
 }
 
 extension CofferError {
-    static let takenTwice = CofferError(.internal, "a request was carried out twice")
+    package static let takenTwice = CofferError(.internal, "a request was carried out twice")
     /// The vault of the request was erased, or opened again.
-    static let vaultIsGone = CofferError(.notAvailable, "the vault was erased meanwhile", operation: .write)
+    package static let vaultIsGone = CofferError(.notAvailable, "the vault was erased meanwhile", operation: .write)
 }

@@ -1,5 +1,6 @@
 package import CofferCore
 internal import CofferFiles
+package import CofferKeychain
 package import CofferKeys
 package import CofferRouting
 package import CofferSystem
@@ -27,16 +28,16 @@ package final class Vault {
     /// Carries out what follows from a change of the keys.
     package weak var observer: (any VaultObserver)?
     /// The errors in the configuration and the entitlements; `nil` if there are none.
-    var trouble: String? {
+    package var trouble: String? {
         let troubles = [configurationTrouble, entitlementTrouble].compactMap { $0 }
         return troubles.isEmpty ? nil : troubles.joined(separator: "; ")
     }
     /// The number of locks, which detects a lock that came during an unlock.
     package var lockCount = 0
     /// How often all contexts were ended, which detects that during an authentication.
-    var contextEndCount = 0
+    package var contextEndCount = 0
     /// The contexts that have an authentication, or had one.
-    var authenticatedContexts: [AuthenticatedContext] = []
+    package var authenticatedContexts: [AuthenticatedContext] = []
     /// The quantum of the request that is being carried out.
     package var quantum = Quantum.unshared
     package var claims = Claims()
@@ -93,7 +94,7 @@ package final class Vault {
     }
 
     /// The places of the vault's device key.
-    func deviceKeySource() throws(CofferError) -> DeviceKeySource {
+    package func deviceKeySource() throws(CofferError) -> DeviceKeySource {
         try DeviceKeySource(in: try stateDirectory(), credentialsPath: settings.credentialsPath)
     }
 
@@ -110,7 +111,7 @@ package final class Vault {
     }
 
     /// The vault, if its device key is not on this machine.
-    var moved: MovedVault? {
+    package var moved: MovedVault? {
         get throws(CofferError) {
             if open != nil { return nil }
             guard case .deviceKeyMissing(let vault) = try opening() else { return nil }
@@ -153,7 +154,7 @@ package final class Vault {
     /// Erases the vault; when this returns, no credential opens it any more.
     ///
     /// ``Erasure/removeRemains(in:)`` removes its contents later.
-    func erase() throws(CofferError) {
+    package func erase() throws(CofferError) {
         let directory = try stateDirectory()
         open?.catalog.files.revokeOpenKeys(in: .noVault)
         open = nil
@@ -167,7 +168,7 @@ package final class Vault {
     }
 
     /// The state directory, which is created if it is missing, and locked against a second daemon.
-    func stateDirectory() throws(CofferError) -> Directory {
+    package func stateDirectory() throws(CofferError) -> Directory {
         if let directory {
             if open == nil { try finishInterrupted(in: directory) }
             return directory
@@ -207,7 +208,7 @@ package final class Vault {
     ///
     /// Until ``endMaking()`` returns there is no vault. A failure or a crash before that leaves none, since its
     /// recovery key was never delivered.
-    func beginMaking() throws(CofferError) {
+    package func beginMaking() throws(CofferError) {
         let directory = try stateDirectory()
         try Erasure.beginMaking(in: directory)
         try Catalog.prepare(in: directory)
@@ -215,7 +216,7 @@ package final class Vault {
     }
 
     /// Opens the vault whose keybag was stored; when this returns, it stays.
-    func endMaking() throws(CofferError) -> VaultKeys {
+    package func endMaking() throws(CofferError) -> VaultKeys {
         let directory = try stateDirectory()
         _ = try take(try found(), in: directory)
         guard let open else { throw CofferError(.internal, "the keybag of the new vault is missing") }
@@ -225,7 +226,7 @@ package final class Vault {
     }
 
     /// Removes an incomplete vault, now or with the next request that needs the directory.
-    func takeBackMaking() {
+    package func takeBackMaking() {
         open = nil
         making = .failed
         _ = try? stateDirectory()
@@ -240,6 +241,13 @@ package final class Vault {
             hint: "put back a copy of the file 'keybag', or move the state directory away to begin anew"
         )
     }
+}
+
+/// A context that was authenticated; its connection may have ended since.
+package struct AuthenticatedContext {
+    package weak let context: AuthenticationContext?
+
+    package init(context: AuthenticationContext?) { self.context = context }
 }
 
 /// The settings of a vault, fixed at the start of the daemon.
@@ -340,4 +348,9 @@ package struct Chore {
     /// The tenant, for the round robin; 0 for none.
     package let tenant: Int
     package let begin: (Call) throws -> Step
+
+    package init(tenant: Int, begin: @escaping (Call) throws -> Step) {
+        self.tenant = tenant
+        self.begin = begin
+    }
 }

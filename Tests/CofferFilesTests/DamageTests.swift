@@ -1,8 +1,9 @@
+import CofferChunks
 import CofferCore
 import CofferDatabase
 import CofferFiles
-import Foundation
 import CofferTestSupport
+import Foundation
 import Testing
 
 @Suite struct `A content that was tampered with` {

@@ -1,10 +1,11 @@
+import CofferChunks
 import CofferCore
 import CofferDatabase
 import CofferFiles
 import CofferMemory
 import CofferSystem
-import Foundation
 import CofferTestSupport
+import Foundation
 import Testing
 
 @Suite struct `The file store` {

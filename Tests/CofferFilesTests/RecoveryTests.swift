@@ -1,8 +1,9 @@
+import CofferChunks
 import CofferCore
 import CofferFiles
 import CofferMemory
-import Foundation
 import CofferTestSupport
+import Foundation
 import Testing
 
 @Suite struct `A file store that comes up again` {

@@ -1,10 +1,11 @@
+import CofferChunks
 import CofferCore
 import CofferFiles
 import CofferKeys
 import CofferMemory
 import CofferSystem
-import Foundation
 import CofferTestSupport
+import Foundation
 import Testing
 
 /// Section 3 of the semantics: R, an existing file can be read; W, replaced; N, a new one can be made.

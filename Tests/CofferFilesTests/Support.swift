@@ -1,3 +1,4 @@
+import CofferChunks
 import CofferCore
 import CofferCrypto
 import CofferDatabase

@@ -1,4 +1,5 @@
 import CofferAccess
+import CofferChunks
 import CofferCore
 import CofferCrypto
 import CofferDatabase

@@ -12,18 +12,25 @@ let allowedTargets: [String: Set<String>] = [
 
     "CofferKeys": ["CofferCore", "CofferCrypto", "CofferMemory", "CofferSystem"],
     "CofferKeychain": ["CofferCore", "CofferCrypto", "CofferDatabase", "CofferKeys", "CofferMemory"],
-    "CofferFiles": ["CofferCore", "CofferCrypto", "CofferDatabase", "CofferKeys", "CofferMemory", "CofferSystem"],
+    "CofferChunks": ["CofferCore", "CofferCrypto", "CofferMemory", "CofferSystem"],
+    "CofferFiles": [
+        "CofferChunks", "CofferCore", "CofferCrypto", "CofferDatabase", "CofferKeys", "CofferMemory", "CofferSystem",
+    ],
     "CofferAccess": ["CofferCore", "CofferCrypto", "CofferDatabase", "CofferKeys", "CofferMemory"],
     "CofferRouting": ["CofferCore"],
 
     "CofferVault": [
-        "CofferAccess", "CofferCore", "CofferDatabase", "CofferFiles", "CofferKeychain", "CofferKeys", "CofferMemory",
-        "CofferRouting", "CofferSystem", "CofferWire",
+        "CofferAccess", "CofferChunks", "CofferCore", "CofferDatabase", "CofferFiles", "CofferKeychain", "CofferKeys",
+        "CofferMemory", "CofferRouting", "CofferSystem", "CofferWire",
+    ],
+    "CofferHandlers": [
+        "CofferAccess", "CofferChunks", "CofferCore", "CofferDatabase", "CofferFiles", "CofferKeychain", "CofferKeys",
+        "CofferMemory", "CofferRouting", "CofferSystem", "CofferVault", "CofferWire",
     ],
 
     "CofferService": [
-        "CofferAccess", "CofferCore", "CofferFiles", "CofferKeychain", "CofferKeys", "CofferMemory", "CofferRouting",
-        "CofferSystem", "CofferVault", "CofferWire",
+        "CofferAccess", "CofferCore", "CofferFiles", "CofferHandlers", "CofferKeychain", "CofferKeys", "CofferMemory",
+        "CofferRouting", "CofferSystem", "CofferVault", "CofferWire",
     ],
     "CofferBus": ["CofferCore", "CofferSystem", "CSystemd"],
     "CofferClient": ["CofferCore", "CofferMemory", "CofferSystem", "CofferWire"],
@@ -87,12 +94,13 @@ let systemImporters: [String: Set<String>] = [
     "Swift": ["CofferKeychain"],
     "Foundation": ["CofferFoundation"],
     "Glibc": [
-        "CofferAdministration", "CofferBus", "CofferCommands", "CofferContents", "CofferCrypto", "cofferd",
-        "CofferFiles", "CofferImportExport", "CofferKeys", "CofferMount", "CofferPrograms", "CofferService",
-        "CofferSession", "CofferSSHAgent", "CofferSystem", "CofferTerminal", "CofferVault",
+        "CofferAdministration", "CofferBus", "CofferChunks", "CofferCommands", "CofferContents", "CofferCrypto",
+        "cofferd", "CofferFiles", "CofferHandlers", "CofferImportExport", "CofferKeys", "CofferMount",
+        "CofferPrograms", "CofferService", "CofferSession", "CofferSSHAgent", "CofferSystem", "CofferTerminal",
+        "CofferVault",
     ],
     "Synchronization": [
-        "CofferClient", "CofferCrypto", "cofferd", "CofferFiles", "CofferFoundation", "CofferMemory", "CofferMount",
+        "CofferChunks", "CofferClient", "CofferCrypto", "cofferd", "CofferFoundation", "CofferMemory", "CofferMount",
         "CofferService", "CofferSession", "CofferSystem", "CofferTerminal", "CofferVault",
     ],
 ]

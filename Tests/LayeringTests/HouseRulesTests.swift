@@ -104,11 +104,10 @@ import Testing
     /// What `cofferd` is made of.
     private static let daemonRooms =
         topRooms + [
-            "CofferAccess", "CofferCrypto", "CofferDatabase", "CofferFiles", "CofferKeychain", "CofferKeys",
-            "CofferMemory",
-            "CofferRouting", "CofferSystem", "CofferWire",
+            "CofferAccess", "CofferChunks", "CofferCrypto", "CofferDatabase", "CofferFiles", "CofferKeychain",
+            "CofferKeys", "CofferMemory", "CofferRouting", "CofferSystem", "CofferWire",
         ]
-    private static let topRooms = ["CofferBus", "CofferService", "CofferVault", "cofferd"]
+    private static let topRooms = ["CofferBus", "CofferHandlers", "CofferService", "CofferVault", "cofferd"]
 
     @Test func `SQL is written in the stores and the catalog, and nowhere above them`() throws {
         let statement = /\b(SELECT [^ ]|INSERT (OR|INTO)|UPDATE \w+ SET|DELETE FROM|CREATE (TABLE|INDEX)|PRAGMA )/

@@ -1,0 +1,248 @@
+internal import CofferCore
+internal import CofferFiles
+internal import CofferKeychain
+internal import CofferKeys
+internal import CofferMemory
+internal import CofferVault
+internal import CofferWire
+
+/// One page of a listing of both stores: the secrets in the order of their rows, then the files in the order of the
+/// tree.
+///
+/// An item that moves between the stores while a client lists may appear twice, but is never missing.
+final class ItemListing<Entry>: SlicedWork {
+    private let params: ItemListParameters
+    private let groups: AccessGroups
+    private let prefix: String?
+    private let pattern: NamePattern?
+    /// The text that is searched, in lower case.
+    private let text: String?
+    private let query: ItemQuery
+    private var position: ListingPosition
+    private var walk: TreeWalk?
+    private var quota: PageQuota
+    /// Describes an item that is listed.
+    private let describe: (StoredItem) -> Entry
+    /// Makes the answer of the entries, the position of the next page, and what could not be read.
+    private let page: ([Entry], String?, Unread) -> Reply
+    private var items: [Entry] = []
+    /// The indices of the items of the page, by the bytes of their groups and names.
+    private var places: [[UInt8]: Int] = [:]
+    private var unread = Unread()
+
+    init(
+        _ params: ItemListParameters,
+        in groups: AccessGroups,
+        describe: @escaping (StoredItem) -> Entry,
+        page: @escaping ([Entry], String?, Unread) -> Reply
+    ) throws(CofferError) {
+        self.params = params
+        self.groups = groups
+        prefix = params.ignoresCase ? params.prefix?.lowercased() : params.prefix
+        pattern =
+            params.ignoresCase
+            ? try params.pattern.map { (given) throws(CofferError) in try NamePattern(given.text.lowercased()) }
+            : params.pattern
+        text = params.text?.lowercased()
+        var query = ItemQuery(groups: groups)
+        query.itemClass = params.itemClass
+        query.expiringBefore = params.expiringBefore
+        self.query = query
+        quota = PageQuota(params.limit)
+        self.describe = describe
+        self.page = page
+        if params.itemClass == .identity { throw .identityIsNotStored }
+        guard let after = params.after else {
+            position = params.store == .file ? .files(latestSecret: 0, at: []) : .secrets(after: 0)
+            return
+        }
+        guard let former = ListingPosition(after) else { throw .noPosition("after") }
+        position = former
+    }
+
+    private var wantsFiles: Bool { params.store != .keychain && params.itemClass == nil }
+
+    private func isWanted(_ name: String) -> Bool {
+        if prefix == nil && pattern == nil { return true }
+        let name = params.ignoresCase ? name.lowercased() : name
+        if let prefix, !name.utf8.starts(with: prefix.utf8) { return false }
+        return pattern?.matches(name) ?? true
+    }
+
+    private func expiresInTime(_ file: FileItem) -> Bool {
+        guard let end = params.expiringBefore else { return true }
+        return file.expiryDate.map { $0 < end } ?? false
+    }
+
+    package var doneCount: Int { quota.rowCount }
+
+    package func slice(_ catalog: Catalog, until isEnough: () -> Bool) throws -> Reply? {
+        _ = try walk?.resume()
+        repeat {
+            guard try advance(catalog) else { return page(items, nil, unread) }
+            if quota.isSpent { return page(items, place.text, unread) }
+        } while !isEnough()
+        return nil
+    }
+
+    /// The position, including that of the walk.
+    private var place: ListingPosition {
+        if case .files(let latest, _) = position, let walk { return .files(latestSecret: latest, at: walk.position) }
+        return position
+    }
+
+    /// Scans some more rows.
+    ///
+    /// - Returns: Whether there may be more.
+    private func advance(_ catalog: Catalog) throws -> Bool {
+        switch position {
+        case .secrets(let row):
+            let (last, isAtEnd) = try scanSecrets(after: row, catalog.keychain)
+            position = isAtEnd ? .files(latestSecret: last, at: []) : .secrets(after: last)
+            return !isAtEnd || wantsFiles
+        case .files(let latest, let start):
+            guard wantsFiles else { return false }
+            if try scanFile(from: start, catalog.files) { return true }
+            position = .lostFiles(latestSecret: latest, after: .min)
+        case .lostFiles(let latest, let directory):
+            guard let lost = try catalog.files.lostFiles(behind: directory) else {
+                position = .newSecrets(after: latest)
+                return params.store != .file
+            }
+            quota.addRows(1)
+            unread.damagedCount += lost.count
+            position = .lostFiles(latestSecret: latest, after: lost.directory)
+        case .newSecrets(let row):
+            let (last, isAtEnd) = try scanSecrets(after: row, catalog.keychain)
+            position = .newSecrets(after: last)
+            return !isAtEnd
+        }
+        return true
+    }
+
+    /// Scans a batch of the keychain, or as much of it as fits into the page.
+    ///
+    /// - Returns: The last row that was scanned, and whether it is the last of all.
+    private func scanSecrets(after row: Int64, _ keychain: KeychainStore) throws -> (last: Int64, isAtEnd: Bool) {
+        let batch = try keychain.search(query, after: row, lookingAt: min(Limits.queryBatch, quota.rowsLeft))
+        quota.addRows(batch.lookedAt)
+        for item in batch.items {
+            add(item)
+            guard quota.isSpent, item.row < batch.last ?? item.row else { continue }
+            unread.damagedCount += batch.damagedRows.count { $0 < item.row }
+            unread.sealedCount += batch.sealedRows.count { $0 < item.row }
+            return (item.row, false)
+        }
+        unread.damagedCount += batch.damagedRows.count
+        unread.sealedCount += batch.sealedRows.count
+        return (batch.last ?? row, batch.next == nil)
+    }
+
+    /// Adds an item to the page.
+    ///
+    /// An item that has moved between the stores since the last slice is replaced, so that it appears once.
+    ///
+    /// - Parameter id: The item's reference, if it has no path: an item that has one can't have a namesake.
+    private func take(_ item: StoredItem, named name: String, _ id: ItemID? = nil) {
+        quota.add(name, of: item.group)
+        // No name contains a NUL. Several items of the keychain may have one qualified name.
+        var key: [UInt8] = []
+        key.reserveCapacity(item.group.utf8.count + name.utf8.count + 2 + ItemID.byteCount)
+        key += item.group.utf8
+        key.append(0)
+        key += name.utf8
+        if let id {
+            key.append(0)
+            key += id.bytes
+        }
+        let entry = describe(item)
+        if let place = places[key] { return items[place] = entry }
+        places[key] = items.count
+        items.append(entry)
+    }
+
+    private func add(_ item: KeychainItem) {
+        let path = item.attributes.name?.path
+        let name = path ?? item.listedName
+        guard isWanted(name), contains(name) || item.attributes.texts.contains(where: contains) else { return }
+        take(.keychain(item), named: name, path == nil ? item.id : nil)
+    }
+
+    /// Whether a text has the text that is searched in it.
+    private func contains(_ other: String) -> Bool {
+        guard let text else { return true }
+        return other.lowercased().containsBytes(of: text)
+    }
+
+    /// Visits the next entry of the tree.
+    ///
+    /// - Returns: Whether there is one.
+    private func scanFile(from start: [UInt8], _ files: FileStore) throws -> Bool {
+        if walk == nil {
+            var walk = files.walk(below: nil, in: groups, isRecursive: true)
+            guard try walk.seek(start) else { throw CofferError.noPosition("after") }
+            self.walk = walk
+        }
+        guard let visit = try walk?.next() else { return false }
+        switch visit {
+        case .entry(let entry):
+            quota.addRows(1)
+            guard let file = entry.file, isWanted(file.path), contains(file.path), expiresInTime(file) else {
+                return true
+            }
+            take(.file(file), named: file.path)
+        case .damaged:
+            quota.addRows(1)
+            unread.damagedCount += 1
+        case .sealed(let entry):
+            quota.addRows(1)
+            if entry.isFile { unread.sealedCount += 1 }
+        case .end: break
+        }
+        return true
+    }
+}
+
+/// How many rows of a page could not be read.
+struct Unread {
+    /// The damaged ones.
+    var damagedCount = 0
+    /// Those whose names can be read after the first unlock only.
+    var sealedCount = 0
+}
+
+/// The position of a listing of both stores.
+enum ListingPosition {
+    case secrets(after: Int64)
+    case files(latestSecret: Int64, at: [UInt8])
+    case lostFiles(latestSecret: Int64, after: Int64)
+    /// Keychain rows that were added during the listing: a file that became a secret meanwhile is among them.
+    case newSecrets(after: Int64)
+
+    /// Reads the position at which an earlier page ended.
+    init?(_ text: String) {
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
+        guard parts.count > 1, let row = Int64(parts[1]) else { return nil }
+        switch (parts[0], parts.count) {
+        case ("secrets", 2): self = .secrets(after: row)
+        case ("files", 3):
+            guard let position = Base64.decode(parts[2]) else { return nil }
+            self = .files(latestSecret: row, at: position)
+        case ("lost", 3):
+            guard let directory = Int64(parts[2]) else { return nil }
+            self = .lostFiles(latestSecret: row, after: directory)
+        case ("new", 2): self = .newSecrets(after: row)
+        default: return nil
+        }
+    }
+
+    /// The position in the form that a client gets.
+    var text: String {
+        switch self {
+        case .secrets(let row): "secrets:\(row)"
+        case .files(let latest, let position): "files:\(latest):\(Base64.encode(position))"
+        case .lostFiles(let latest, let directory): "lost:\(latest):\(directory)"
+        case .newSecrets(let row): "new:\(row)"
+        }
+    }
+}

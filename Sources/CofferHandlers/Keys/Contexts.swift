@@ -1,0 +1,78 @@
+internal import CofferCore
+internal import CofferKeychain
+internal import CofferKeys
+internal import CofferMemory
+internal import CofferSystem
+package import CofferVault
+package import CofferWire
+
+// Factors that a client presents for items whose access control requires them. They don't unlock the vault.
+
+extension Vault {
+    package func contextAuthenticate(_ params: ContextAuthenticateParameters, _ call: Call) throws -> Step {
+        let payload = call.attachments.takePayload()
+        let context = call.caller.context
+        let endCount = contextEndCount
+        switch params.factor ?? .passcode {
+        case .passcode:
+            let credential = try given(payload, as: .passcode)
+            try refuseWithoutPasscode()
+            return try authenticate(credential, as: .passcode) { [self] _ in
+                // A lock that came meanwhile has ended all contexts, including this one.
+                if endCount == contextEndCount {
+                    context.confirmPasscode(until: deadline(params))
+                    noteAuthenticated(context)
+                }
+                return .done
+            }
+        case .applicationPassword:
+            guard let typed = payload, (1...Limits.passcodeBytes).contains(typed.count) else {
+                throw CofferError(.param, "an application password has 1 to \(Limits.passcodeBytes) bytes")
+            }
+            let stretching = try catalog.keychain.passwordStretching
+            return .work(with: typed, on: .keys) { (password) throws(CofferError) in
+                try stretching.stretch(password)
+            } then: { [self] stretched in
+                if endCount == contextEndCount {
+                    context.show(stretched, until: deadline(params))
+                    noteAuthenticated(context)
+                }
+                return .done
+            }
+        }
+    }
+
+    package func contextEnd(_ params: ContextEndParameters, _ call: Call) -> Step {
+        call.caller.context.end()
+        return .done
+    }
+
+    /// Ends the authentication of all connections, including attempts in progress.
+    ///
+    /// With very many connections, of which few are authenticated, only those few cost time.
+    package func endContexts() {
+        contextEndCount += 1
+        for authenticated in authenticatedContexts { authenticated.context?.end() }
+        authenticatedContexts = []
+    }
+
+    private func noteAuthenticated(_ context: AuthenticationContext) {
+        authenticatedContexts.removeAll { $0.context == nil || $0.context === context }
+        authenticatedContexts.append(AuthenticatedContext(context: context))
+    }
+
+    private func refuseWithoutPasscode() throws(CofferError) {
+        guard try keys.state == .noPasscode else { return }
+        throw CofferError(
+            .notAvailable,
+            "the vault has no passcode to show",
+            hint: "'coffer passcode set' gives it one"
+        )
+    }
+
+    /// The end of the authentication; `nil` if it applies to the next request only.
+    private func deadline(_ params: ContextAuthenticateParameters) -> UInt64? {
+        guard let seconds = params.reuseSeconds, seconds > 0 else { return nil }
+        return settings.clock.now + UInt64(seconds) * 1_000_000_000
+    }
+}

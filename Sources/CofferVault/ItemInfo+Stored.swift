@@ -1,0 +1,79 @@
+package import CofferCore
+package import CofferFiles
+package import CofferKeychain
+internal import CofferSystem
+internal import CofferWire
+
+/// What is told of a keychain item besides what a listing tells.
+package struct ItemDetails {
+    let attributes: [KeychainAttribute: AttributeValue]
+    let user: [AttributeName: String]
+    let accessControl: AccessControl?
+    let formerValueCount: Int
+
+    package init(_ item: KeychainItem, _ keychain: KeychainStore) throws {
+        attributes = item.allValues
+        user = item.attributes.user
+        accessControl = item.attributes.accessControl
+        formerValueCount = try keychain.formerValueCount(of: item)
+    }
+}
+
+extension ItemInfo {
+    package init(_ item: StoredItem, in state: VaultState) {
+        switch item {
+        case .keychain(let item): self.init(item, in: state)
+        case .file(let file): self.init(file, in: state)
+        }
+    }
+
+    package init(_ item: KeychainItem, in state: VaultState, details: ItemDetails? = nil) {
+        self.init(
+            name: item.listedName,
+            group: item.attributes.group,
+            protection: .keychain(item.accessibility),
+            itemClass: item.attributes.itemClass,
+            reference: item.id,
+            byteCount: Int64(item.secretByteCount),
+            kind: item.kind,
+            created: item.created,
+            modified: item.modified,
+            isReadable: !item.isLeftBehind && item.accessibility.isAvailable(in: state),
+            expiryDate: item.expiryDate,
+            isExpired: item.isExpired,
+            isLeftBehind: item.isLeftBehind,
+            attributes: details?.attributes,
+            user: details?.user,
+            accessControl: details?.accessControl,
+            formerValueCount: details?.formerValueCount
+        )
+    }
+
+    package init(_ file: FileItem, in state: VaultState) {
+        self.init(
+            name: file.path,
+            group: file.group,
+            protection: .file(file.protectionClass),
+            byteCount: file.byteCount,
+            kind: file.kind,
+            created: file.created,
+            modified: file.modified,
+            isReadable: file.protectionClass.permits(.read, in: state),
+            expiryDate: file.expiryDate,
+            isExpired: file.expiryDate.map { $0 < wallClockMilliseconds() } ?? false
+        )
+    }
+}
+
+extension FileItem {
+    /// The expiry date that it has from the time when it was a keychain item, in milliseconds since 1970.
+    package var expiryDate: Int64? {
+        metadata.keptItem.isEmpty ? nil : (try? KeptItem(decoding: metadata.keptItem))?.expiryDate
+    }
+}
+
+extension KeychainItem {
+    package var isExpired: Bool { expiryDate.map(hasPassed) ?? false }
+}
+
+package func hasPassed(_ date: Int64) -> Bool { date < wallClockMilliseconds() }

@@ -1,0 +1,148 @@
+import CofferCore
+import CofferFiles
+import CofferHandlers
+import CofferKeys
+import CofferMemory
+import CofferRouting
+import CofferSystem
+import CofferTestSupport
+import CofferVault
+import CofferWire
+import Foundation
+
+/// A vault without a daemon, whose requests are carried out a step at a time: it has no loop, no socket and no other thread.
+final class Stepper {
+    let directory: TemporaryDirectory
+    let vault: CofferVault.Vault
+    let owner: Caller
+    private var nextNumber = 1
+
+    /// Makes a vault, unlocked.
+    init(passcode: String? = DaemonProcess.passcode) throws {
+        directory = try TemporaryDirectory()
+        let identity = ClientIdentity(userID: geteuid(), groupID: getegid())
+        let settings = VaultSettings(
+            statePath: directory.appending("state"),
+            credentialsPath: nil,
+            clock: ManualClock().clock,
+            fileSystem: .real,
+            identify: { _, _ in identity },
+            reportFault: { _ in }
+        )
+        vault = CofferVault.Vault(
+            settings,
+            access: AccessPolicy(daemon: identity, entitlements: []),
+            routing: .standard
+        )
+        owner = Caller(identity, try vault.rights(of: identity), of: 1)
+        let params: JSONObject = ["kdf": "interactive", "noPasscode": .bool(passcode == nil)]
+        let made = try begin(.vaultInit, params, passcode.map { Array($0.utf8) })
+        made.finish()
+        if let failure = made.failure { throw failure }
+    }
+
+    deinit { vault.close() }
+
+    /// Begins a request, and carries out its first step.
+    func begin(_ method: Method, _ params: JSONObject = [:], _ payload: [UInt8]? = nil) throws -> Begun {
+        defer { nextNumber += 1 }
+        let bytes = try payload.map { try SecretBytes($0) }
+        return Begun(nextNumber, vault, Call(from: owner, Attachments(payload: bytes, descriptor: nil))) {
+            [vault] call in
+            try vault.begin(method, params, call)
+        }
+    }
+
+    /// Carries out a request to its end.
+    func perform(_ method: Method, _ params: JSONObject = [:], _ payload: [UInt8]? = nil) throws -> Begun {
+        let begun = try begin(method, params, payload)
+        begun.finish()
+        return begun
+    }
+
+    /// Makes what was changed stay, as a turn does at its end.
+    func commit() throws { try vault.openCatalog?.commit() }
+
+    /// Takes the keys as a lock does when its grace is over.
+    func lock() {
+        guard let keys = vault.openKeys else { return }
+        keys.lock()
+        vault.openCatalog?.files.revokeOpenKeys(in: keys.state)
+    }
+}
+
+/// A request that has begun, and stands still until it is told to go on.
+final class Begun {
+    /// What has to happen before it goes on.
+    enum Wait: Equatable {
+        case work, claim(Claim), commit, turn
+    }
+
+    let number: Int
+    let call: Call
+    private let vault: CofferVault.Vault
+    private var next: Step.Next?
+    private var item: (any WorkItem)?
+    /// What it waits for; `nil` where it is answered.
+    private(set) var wait: Wait?
+    private(set) var result: JSONObject?
+    private(set) var payload: [UInt8] = []
+    private(set) var failure: CofferError?
+
+    init(_ number: Int, _ vault: CofferVault.Vault, _ call: Call, _ begin: @escaping (Call) throws -> Step) {
+        self.number = number
+        self.vault = vault
+        self.call = call
+        take { try begin(call) }
+    }
+
+    /// Does what it waits for, and carries out its next step; nothing where another one has what it claims.
+    func resume() {
+        guard let step = next, let awaited = wait else { return }
+        switch awaited {
+        case .work: item?.run()
+        case .claim(let claim):
+            guard vault.claims.held(by: number).contains(claim) || vault.claims.take(claim, for: number, of: 1) else {
+                return
+            }
+        case .commit:
+            do throws(CofferError) { try vault.openCatalog?.commit() } catch { return end(with: error) }
+        case .turn: break
+        }
+        take(step)
+    }
+
+    /// Goes on to its end.
+    func finish() {
+        while wait != nil { resume() }
+    }
+
+    private func take(_ body: Step.Next) {
+        next = nil
+        do {
+            switch try body() {
+            case .done(let reply):
+                result = reply.result
+                payload = reply.takePayload()?.exposeBytes() ?? []
+                end()
+            case .work(let work, _, let then):
+                item = work
+                (wait, next) = (.work, then)
+            case .claim(let claim, let then): (wait, next) = (.claim(claim), then)
+            case .committed(let then): (wait, next) = (.commit, then)
+            case .again(let then): (wait, next) = (.turn, then)
+            }
+        } catch {
+            end(with: CofferError(mapping: error, call.subject))
+        }
+    }
+
+    private func end(with error: CofferError? = nil) {
+        failure = error
+        (wait, next) = (nil, nil)
+        call.end()
+        for claim in call.kept { vault.claims.keep(claim) }
+        for claim in vault.claims.held(by: number) + vault.freedClaims { _ = vault.claims.release(claim) }
+        vault.freedClaims = []
+    }
+}
