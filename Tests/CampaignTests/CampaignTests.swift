@@ -56,7 +56,7 @@ import Testing
         try runCommand(
             "\(Project.root)/packaging/\(name)",
             arguments,
-            environment: ["COFFER_BIN": Project.binaries, "TMPDIR": "/tmp", "HOME": "/nonexistent"]
+            environment: ["COFFER_BIN": Project.builtWithTests, "TMPDIR": "/tmp", "HOME": "/nonexistent"]
         )
     }
 }

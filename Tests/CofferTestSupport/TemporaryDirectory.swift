@@ -55,8 +55,11 @@ package enum Project {
     /// The environment variable with another directory.
     package static let variable = "COFFER_PROJECT"
 
-    /// The directory of the programs that were built with the tests.
-    package static let binaries: String = {
+    /// The directory of the programs under test: the environment variable `COFFER_BIN`, or those that were built with the tests.
+    package static let binaries = ProcessInfo.processInfo.environment["COFFER_BIN"] ?? builtWithTests
+
+    /// The directory of the tests themselves, and of what is built with them.
+    package static let builtWithTests: String = {
         let own = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
         return (own as NSString).deletingLastPathComponent
     }()

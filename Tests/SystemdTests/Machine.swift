@@ -50,7 +50,7 @@ final class Machine: Sendable {
         scratch = try TemporaryDirectory()
         keeper = Process()
         keeper.executableURL = URL(filePath: "/bin/bash")
-        keeper.arguments = ["-c", Self.keeping, Self.tool, root, Project.binaries, Self.programs]
+        keeper.arguments = ["-c", Self.keeping, Self.tool, root, Project.builtWithTests, Self.programs]
         keeper.environment = ["PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"]
         keeper.standardInput = lease
         keeper.standardOutput = answers
