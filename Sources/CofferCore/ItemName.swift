@@ -58,7 +58,9 @@ public struct ItemName: Hashable, Sendable {
     /// The account of the generic password that the name denotes in the keychain: the last part.
     public var account: String { lastSlash.map { String(path[path.utf8.index(after: $0)...]) } ?? path }
 
-    private var lastSlash: String.Index? { path.utf8.lastIndex(of: UInt8(ascii: "/")) }
+    private var lastSlash: String.Index? {
+        path.lastOffset(ofByte: UInt8(ascii: "/")).map { path.utf8.index(path.startIndex, offsetBy: $0) }
+    }
 
     /// The name in single quotes for a sentence, with control characters escaped.
     public var quoted: String { quotedForDisplay(path) }

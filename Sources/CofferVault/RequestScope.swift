@@ -67,7 +67,7 @@ extension RequestScope.Subject {
 
     /// Whether a name may mean a keychain item that has another name as well.
     private static func isQualified(_ name: String) -> Bool {
-        name.utf8.contains(UInt8(ascii: ":")) && (try? ItemName(name)).flatMap(QualifiedName.init) != nil
+        name.lastOffset(ofByte: UInt8(ascii: ":")) != nil && (try? ItemName(name)).flatMap(QualifiedName.init) != nil
     }
 
     /// The name of the generic password whose primary key a request gives and does not change.
