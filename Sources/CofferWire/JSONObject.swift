@@ -6,6 +6,8 @@ internal import CofferCore
 package struct JSONObject: Sendable {
     /// The members, in their order; no key occurs twice.
     package private(set) var members: [(key: String, value: JSONValue)] = []
+    /// A bit for each key, of the few that there are: a key without its bit is none of the members.
+    private var marks: UInt32 = 0
 
     /// Creates an object without members.
     package init() {}
@@ -22,6 +24,7 @@ package struct JSONObject: Sendable {
     ///
     /// - Parameter start: Where to begin: what is read in the order in which it was written is found at once.
     func place(of key: String, after start: Int) -> Int? {
+        if !mayHave(key) { return nil }
         for index in start..<members.count where members[index].key.hasSameBytes(as: key) { return index }
         for index in 0..<min(start, members.count) where members[index].key.hasSameBytes(as: key) { return index }
         return nil
@@ -29,7 +32,7 @@ package struct JSONObject: Sendable {
 
     /// Sets a member: in its place if it exists, otherwise at the end.
     package mutating func set(_ key: String, _ value: JSONValue) {
-        if let index = members.firstIndex(where: { $0.key.hasSameBytes(as: key) }) {
+        if let index = place(of: key, after: 0) {
             members[index].value = value
         } else {
             append(uniqueKey: key, value)
@@ -37,7 +40,20 @@ package struct JSONObject: Sendable {
     }
 
     /// Appends a member without checking for an equal key: the parser has done that.
-    mutating func append(uniqueKey key: String, _ value: JSONValue) { members.append((key, value)) }
+    mutating func append(uniqueKey key: String, _ value: JSONValue) {
+        members.append((key, value))
+        marks |= Self.mark(of: key)
+    }
+
+    /// Whether a key may be one of the members; most that are none are told apart without looking at each member.
+    func mayHave(_ key: String) -> Bool { marks & Self.mark(of: key) != 0 }
+
+    private static func mark(of key: String) -> UInt32 {
+        let text = key.utf8
+        let bytes = text.span
+        guard bytes.count > 0 else { return 1 }
+        return 1 << ((31 * UInt32(bytes[0]) + 7 * UInt32(bytes[bytes.count - 1]) + UInt32(bytes.count % 32)) % 32)
+    }
 }
 
 extension JSONObject: Equatable {

@@ -26,7 +26,9 @@ struct KeyIndex {
     /// - Returns: `false` if the object has that key already.
     mutating func insert(_ key: String, into object: JSONObject) -> Bool {
         let members = object.members
-        if members.count < Self.threshold { return !members.contains { $0.key.hasSameBytes(as: key) } }
+        if members.count < Self.threshold {
+            return !object.mayHave(key) || !members.contains { $0.key.hasSameBytes(as: key) }
+        }
         if keys.isEmpty { keys = Set(members.map { Key(text: $0.key) }) }
         return keys.insert(Key(text: key)).inserted
     }

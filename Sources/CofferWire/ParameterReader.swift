@@ -9,11 +9,17 @@ internal import CofferMemory
 package struct ParameterReader: Sendable {
     private let params: JSONObject
     private var known: [String] = []
+    private let refusesUnknown: Bool
     /// The place of the member behind the last one that was read.
     private var next = 0
 
     /// Begins to read parameters.
-    package init(_ params: JSONObject) { self.params = params }
+    ///
+    /// - Parameter refusesUnknown: Whether ``finish()`` will be called: a result may have members that are not known.
+    package init(_ params: JSONObject, refusesUnknown: Bool = true) {
+        self.params = params
+        self.refusesUnknown = refusesUnknown
+    }
 
     /// Reads a required text.
     ///
@@ -197,7 +203,7 @@ package struct ParameterReader: Sendable {
 
     /// Takes the value of a parameter; `nil` if it is absent.
     mutating func take(_ key: String) -> JSONValue? {
-        known.append(key)
+        if refusesUnknown { known.append(key) }
         guard let place = params.place(of: key, after: next) else { return nil }
         next = place + 1
         let value = params.members[place].value

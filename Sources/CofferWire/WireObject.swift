@@ -22,7 +22,7 @@ extension WireObject {
         guard let object = result.objectValue else {
             throw CofferError(.protocolViolation, "the daemon's answer is not an object")
         }
-        var reader = ParameterReader(object)
+        var reader = ParameterReader(object, refusesUnknown: false)
         do throws(CofferError) {
             try self.init(reading: &reader)
         } catch {
