@@ -77,6 +77,7 @@ struct Listing {
         // Scripts get only the name.
         let mark: Line = marks ? item.marks : ""
         let typed = typedName(of: item)
+        if !showsGroup && !marks { return "\(name: typed)" }
         let called: Line = marks && typed != item.name ? "  \(name: item.name)" : ""
         return "\(group)\(name: typed)\(called)\(mark)"
     }

@@ -18,14 +18,18 @@ extension Array {
         }
         // Entries are large: only their names are moved while they are sorted.
         let order = enumerated().map { (index: $0.offset, name: name($0.element)) }.sorted { one, other in
-            one.name.hasSameBytes(as: other.name)
-                ? group(self[one.index]).precedes(bytesOf: group(self[other.index]))
-                : one.name.precedes(bytesOf: other.name)
+            if one.name.precedes(bytesOf: other.name) { return true }
+            return one.name.hasSameBytes(as: other.name)
+                && group(self[one.index]).precedes(bytesOf: group(self[other.index]))
         }
         var sorted: Self = []
         sorted.reserveCapacity(count)
         for place in order {
             let entry = self[place.index]
+            guard let last = sorted.last, isSame(last, entry) else {
+                sorted.append(entry)
+                continue
+            }
             let isListed = sorted.reversed().prefix { isSame($0, entry) }.contains { listed in
                 reference(listed) == nil || reference(entry) == nil || reference(listed) == reference(entry)
             }
