@@ -31,4 +31,13 @@ package struct CofferCommand: Executable {
     )
 
     package init() {}
+
+    package static func command(of words: ArraySlice<String>) throws -> (any ParsableCommand)? {
+        guard let plain = PlainGet(words) else { return try parsed(words) }
+        guard let attempt = plain.run() else { return nil }
+        let command = try parsed(words)
+        guard var get = command as? Get else { return command }
+        get.attempt = attempt
+        return get
+    }
 }

@@ -44,7 +44,7 @@ struct KeyFormatOptions: ParsableArguments {
 
 extension ItemName {
     /// Whether a key may have the name: a path is never one.
-    fileprivate var mayBeKey: Bool {
+    var mayBeKey: Bool {
         switch QualifiedName(self) {
         case .labelled(.key, _), .reference: true
         default: false

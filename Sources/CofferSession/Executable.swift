@@ -13,6 +13,11 @@ package protocol Executable: ParsableCommand {
 
     /// Converts an error of the argument parser to the form of all other errors.
     static func misuse(_ error: any Error) -> CofferError
+
+    /// Parses the arguments.
+    ///
+    /// - Returns: The command to run; `nil` if the arguments were so plain that all is done already.
+    static func command(of words: ArraySlice<String>) throws -> (any ParsableCommand)?
 }
 
 extension Executable {
@@ -34,18 +39,25 @@ extension Executable {
         )
     }
 
+    package static func command(of words: ArraySlice<String>) throws -> (any ParsableCommand)? { try parsed(words) }
+
+    /// Has the argument parser parse the arguments.
+    package static func parsed(_ words: ArraySlice<String>) throws -> any ParsableCommand {
+        if let script = CompletionScript.requested(by: words, of: Self.self) {
+            // As the argument parser prints its own.
+            throw CleanExit.message(script)
+        }
+        try UnknownVerb.refuse(in: words, of: Self.self)
+        return try parseAsRoot()
+    }
+
     /// Runs the program and exits with the code of the result.
     package static func run() -> Never {
         ProcessHardening.ignoreWriteSignals()
         do {
             try ProcessHardening.openStandardStreams()
-            if let script = CompletionScript.requested(by: CommandLine.arguments.dropFirst(), of: Self.self) {
-                // As the argument parser prints its own.
-                throw CleanExit.message(script)
-            }
-            try UnknownVerb.refuse(in: CommandLine.arguments.dropFirst(), of: Self.self)
-            var command = try parseAsRoot()
-            try command.run()
+            var command = try Self.command(of: CommandLine.arguments.dropFirst())
+            try command?.run()
             // A person who leaves the pager has read enough.
             let isRead = Pager.finish()
             if let failure = Output.failure, !(isRead && failure.code == EPIPE) {

@@ -31,6 +31,13 @@ struct Get: ParsableCommand {
     @OptionGroup var waiting: WaitOptions
     @OptionGroup var authentication: AuthenticationOptions
 
+    /// What was asked for before the arguments were parsed.
+    var attempt: PlainGet.Attempt?
+
+    private enum CodingKeys: String, CodingKey {
+        case name, field, source, output, range, key, waiting, authentication
+    }
+
     func validate() throws {
         if key.keyFormat != nil && (range != nil || field != nil) {
             throw ValidationError("--format is for the whole key, without --field and --range")
@@ -52,14 +59,8 @@ struct Get: ParsableCommand {
             let value = try session.secret(itemName, in: group).value(of: field)
             return try output.write(value, "the field \(quotedForDisplay(field))")
         }
-        let params = ItemGetParameters(
-            name: itemName,
-            offset: part?.offset,
-            length: part?.length,
-            wantsProgress: Output.standardError.isTerminal,
-            group: group
-        )
-        let session = try source.connect(authentication)
+        let params = Self.parameters(of: itemName, part, in: group)
+        let session = try attempt?.client.map { Session(client: $0, given: [:]) } ?? source.connect(authentication)
         let file = output.output.flatMap { $0 == "-" ? nil : $0 }
         if let file, DirectoryWalk.isDirectory(file), let items = try itemsBelow(itemName, session.client) {
             return try getDirectory(items, below: itemName, to: file, session)
@@ -80,7 +81,8 @@ struct Get: ParsableCommand {
         try output.write(
             { (number) throws(CofferError) in
                 try session.satisfy { () throws(CofferError) in
-                    try fetch(params, of: found, from: session.client, to: number)
+                    try attempt?.rethrow()
+                    try Self.fetch(params, of: found, as: key, from: session.client, to: number)
                 }
             },
             orShow: { () throws(CofferError) in
@@ -91,10 +93,30 @@ struct Get: ParsableCommand {
         )
     }
 
-    /// The daemon writes a file to the descriptor; a secret is in the answer.
-    private func fetch(
+    /// The parameters of a request for an item, or a part of it.
+    static func parameters(
+        of name: ItemName,
+        _ part: (offset: Int64, length: Int64)? = nil,
+        in group: String? = nil
+    ) -> ItemGetParameters {
+        ItemGetParameters(
+            name: name,
+            offset: part?.offset,
+            length: part?.length,
+            wantsProgress: Output.standardError.isTerminal,
+            group: group
+        )
+    }
+
+    /// Fetches an item: the daemon writes a file to the descriptor; a secret is in the answer.
+    ///
+    /// - Parameters:
+    ///   - found: The key that it is, if it is to be formatted as one.
+    ///   - format: How.
+    static func fetch(
         _ params: ItemGetParameters,
-        of found: PrivateKey?,
+        of found: PrivateKey? = nil,
+        as format: @autoclosure () -> KeyFormatOptions? = nil,
         from client: BlockingClient,
         to descriptor: Int32
     ) throws(CofferError) {
@@ -106,7 +128,9 @@ struct Get: ParsableCommand {
             progress: bar.map { bar in { bar.update($0.done, of: $0.total) } }
         )
         Output.warnOfExpiry(of: params.name, returned.value)
-        if returned.value.delivery == .payload { try key.format(returned.payload, of: found).write(to: descriptor) }
+        guard returned.value.delivery == .payload else { return }
+        let content = try found == nil ? returned.payload : format()?.format(returned.payload, of: found)
+        try content?.write(to: descriptor)
     }
 
     private static func parse(_ range: String?) throws(CofferError) -> (offset: Int64, length: Int64)? {
