@@ -60,158 +60,6 @@ extension KeychainStore {
         }
     }
 
-    /// Replaces the secret of an item, under a new key; the old one becomes a former value.
-    func replace(
-        _ item: KeychainItem,
-        _ attributes: ItemAttributes,
-        _ secret: borrowing SecretBytes,
-        _ accessibility: Accessibility,
-        _ now: Int64,
-        _ context: AuthenticationContext?
-    ) throws {
-        try checkBounds(attributes, secret.count)
-        try checkPasscode(for: accessibility, attributes)
-        let password = try password(of: item, context)
-        let sealed = try seal(secret, of: item.id, as: accessibility, attributes, password)
-        let metadata = ItemMetadata(
-            attributes: attributes,
-            created: item.created,
-            modified: now,
-            secretByteCount: secret.count,
-            secretTag: secretTag(sealed.wrappedKey, sealed.secret),
-            moveCount: keys.moveCount
-        )
-        try connection.transaction {
-            if item.isLeftBehind {
-                try removeHistory(of: item.id)
-            } else {
-                try keepHistory(of: item, limit: attributes.historyLimit, now: now)
-            }
-            try write(metadata, sealed, item, accessibility)
-            if accessibility != item.accessibility { try rewrapHistory(of: item, to: accessibility) }
-        }
-    }
-
-    /// Changes the metadata of an item, or the wrapping of its key; its secret is not touched.
-    func reseal(
-        _ item: KeychainItem,
-        _ attributes: ItemAttributes,
-        _ accessibility: Accessibility,
-        _ now: Int64
-    ) throws {
-        try checkBounds(attributes, item.secretByteCount)
-        let sealed = try connection.row(
-            "SELECT wrapped_key, secret FROM keychain_items WHERE id = ?",
-            .integer(item.row)
-        ) { row in SealedSecret(wrappedKey: try row.blob(0), secret: try row.blob(1)) }
-        guard var sealed else { return }
-        if accessibility != item.accessibility {
-            sealed.wrappedKey = try rewrap(sealed.wrappedKey, of: item, to: accessibility)
-        }
-        let metadata = ItemMetadata(
-            attributes: attributes,
-            created: item.created,
-            modified: now,
-            secretByteCount: item.secretByteCount,
-            secretTag: secretTag(sealed.wrappedKey, sealed.secret),
-            moveCount: item.isLeftBehind ? item.moveCount : keys.moveCount
-        )
-        try connection.transaction {
-            try trimHistory(of: item.id, to: attributes.historyLimit)
-            if accessibility != item.accessibility { try rewrapHistory(of: item, to: accessibility) }
-            try write(metadata, sealed, item, accessibility)
-        }
-    }
-
-    /// The metadata of an item and its newly sealed secret.
-    func metadata(of item: KeychainItem, _ sealed: SealedSecret) -> ItemMetadata {
-        ItemMetadata(
-            attributes: item.attributes,
-            created: item.created,
-            modified: item.modified,
-            secretByteCount: item.secretByteCount,
-            secretTag: secretTag(sealed.wrappedKey, sealed.secret),
-            moveCount: keys.moveCount
-        )
-    }
-
-    /// - Parameter wrappedKey: The wrapped key, and the check value of a password after it, which does not change.
-    func rewrap(
-        _ wrappedKey: [UInt8],
-        of item: KeychainItem,
-        to accessibility: Accessibility
-    ) throws(CofferError) -> [UInt8] {
-        if item.isLeftBehind { throw .leftBehind(item) }
-        do {
-            let count = item.accessibility.wrappedKeyBytes
-            let kept = wrappedKey.dropFirst(count)
-            let rewrapped = unsafe try keys.rewrapItemKey(
-                wrappedKey.span.bytes.extracting(first: count),
-                from: item.accessibility,
-                to: accessibility,
-                of: item.id
-            )
-            return rewrapped + kept
-        } catch {
-            throw error.cofferError(item.attributes.quoted, in: keys.state, for: .write)
-        }
-    }
-
-    func write(
-        _ metadata: ItemMetadata,
-        _ sealed: SealedSecret,
-        _ item: KeychainItem,
-        _ accessibility: Accessibility
-    ) throws {
-        let tag = primaryTag(metadata.attributes)
-        let classKey = DatabaseValue.integer(Int64(ClassKeyName(accessibility).rawValue))
-        let parts = (
-            metadata: DatabaseValue.blob(try seal(metadata, of: item.id, accessibility, tag)),
-            key: DatabaseValue.blob(sealed.wrappedKey),
-            secret: DatabaseValue.blob(sealed.secret)
-        )
-        // SQLite writes the pages of an index whose columns are set, even to what they are.
-        try connection.execute(
-            """
-            UPDATE keychain_items SET metadata = ?, wrapped_key = ?, secret = ?
-            WHERE id = ? AND class_key = ? AND primary_tag = ?
-            """,
-            parts.metadata,
-            parts.key,
-            parts.secret,
-            .integer(item.row),
-            classKey,
-            .blob(tag)
-        )
-        if connection.changes == 0 {
-            try connection.execute(
-                """
-                UPDATE keychain_items SET class_key = ?, primary_tag = ?, metadata = ?, wrapped_key = ?, secret = ?
-                WHERE id = ?
-                """,
-                classKey,
-                .blob(tag),
-                parts.metadata,
-                parts.key,
-                parts.secret,
-                .integer(item.row)
-            )
-        }
-        try noteSealing(of: item.row, accessibility)
-        if item.attributes.hasTags(of: metadata.attributes) { return }
-        try replaceTags(
-            ItemTags.tags(of: item.attributes, under: keys.catalog.search),
-            by: ItemTags.tags(of: metadata.attributes, under: keys.catalog.search),
-            item.row
-        )
-    }
-
-    /// Writes and removes only what differs.
-    func replaceTags(_ former: [[UInt8]], by tags: [[UInt8]], _ row: Int64) throws {
-        for tag in former where !tags.contains(tag) { try removeTag(tag, row) }
-        for tag in tags where !former.contains(tag) { try addTag(tag, row) }
-    }
-
     func addTags(of attributes: ItemAttributes, _ row: Int64) throws {
         for tag in ItemTags.tags(of: attributes, under: keys.catalog.search) { try addTag(tag, row) }
     }
@@ -222,14 +70,6 @@ extension KeychainStore {
             .blob(tag),
             .integer(row)
         )
-    }
-
-    func removeTags(of attributes: ItemAttributes, _ row: Int64) throws {
-        for tag in ItemTags.tags(of: attributes, under: keys.catalog.search) { try removeTag(tag, row) }
-    }
-
-    func removeTag(_ tag: [UInt8], _ row: Int64) throws {
-        try connection.execute("DELETE FROM keychain_tags WHERE tag = ? AND item = ?", .blob(tag), .integer(row))
     }
 
     /// Reads the row with the same primary key.
@@ -267,24 +107,6 @@ extension KeychainStore {
     ///
     /// - Parameter tag: The tag of the primary key.
     func isTaken(_ tag: [UInt8]) throws -> Bool { try row(tagged: tag) { _ in true } ?? false }
-
-    /// Checks that no item has a primary key, as far as that can be known.
-    func checkFree(_ attributes: ItemAttributes) throws {
-        if try isTaken(primaryTag(attributes)) { throw CofferError.isThere(attributes) }
-        try connection.faults.refuseNew(attributes.quoted)
-    }
-
-    func checkSynchronizable(
-        _ attributes: ItemAttributes,
-        _ accessibility: Accessibility
-    ) throws(CofferError) {
-        guard attributes.isSynchronizable, accessibility.isThisDeviceOnly else { return }
-        throw CofferError(
-            .param,
-            "\(attributes.quoted) can't be both synchronizable and \(accessibility.rawValue), which never leaves this device",
-            hint: "leave 'synchronizable' out, or choose another accessibility"
-        )
-    }
 
     /// The item of a row, if there is one.
     ///
