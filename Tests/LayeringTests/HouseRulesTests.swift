@@ -134,6 +134,20 @@ import Testing
         }
     }
 
+    @Test func `the way of a secret to its row is an afternoon's reading`() throws {
+        let page = try String(
+            contentsOf: Repository.root.appending(path: "Sources/CofferHandlers/CofferHandlers.docc/CofferHandlers.md"),
+            encoding: .utf8
+        )
+        let files = page.matches(of: /`(Coffer\w+\/[\w\/+]+\.swift)`/).map { "Sources/\($0.1)" }
+        #expect((10...12).contains(Set(files).count))
+        let lines = try files.flatMap { path in
+            try String(contentsOf: Repository.root.appending(path: path), encoding: .utf8).split(separator: "\n")
+        }
+        let code = lines.count { !$0.trimmingPrefix(while: { $0 == " " }).hasPrefix("//") }
+        #expect(code <= 2000)
+    }
+
     @Test func `every room has a front page of ten to thirty-five lines`() throws {
         for room in try Repository.swiftRooms() {
             let page = Repository.root.appending(path: "Sources/\(room)/\(room).docc/\(room).md")

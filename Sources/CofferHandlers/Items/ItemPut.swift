@@ -10,56 +10,6 @@ package import CofferVault
 package import CofferWire
 internal import Glibc
 
-/// The content of a put, as far as it had to be read for routing.
-private struct Intake: ~Copyable, Sendable {
-    /// The bytes that were read, in locked memory.
-    let prefix: SecretBytes
-    /// The source of the other bytes; `nil` if all were read.
-    let rest: PeerStream?
-
-    /// Reads more from the source.
-    ///
-    /// - Parameter count: The total number of bytes to read.
-    consuming func filled(to count: Int) throws(CofferError) -> Intake {
-        if prefix.count >= count { return self }
-        guard let stream = rest else { return Intake(prefix: prefix, rest: nil) }
-        var bytes: SecretBytes
-        do { bytes = try SecretBytes(zeros: count) } catch { throw .noSecretMemory }
-        let firstCount = prefix.count
-        prefix.withBytes { bytes.copy($0, to: 0) }
-        let added: Int
-        do throws(TransferError) {
-            added = unsafe try bytes.withUnsafeMutableBytes { (buffer) throws(TransferError) in
-                unsafe try stream.fill(UnsafeMutableRawBufferPointer(rebasing: buffer[firstCount...]))
-            }
-        } catch {
-            throw error.cofferError
-        }
-        bytes.truncate(to: firstCount + added)
-        return firstCount + added < count ? Intake(prefix: bytes, rest: nil) : Intake(prefix: bytes, rest: stream)
-    }
-
-    /// The size of the content, as far as it is known.
-    var size: RoutingFacts.Size {
-        switch rest {
-        case .none: return .exactly(Int64(prefix.count))
-        case .some(let rest):
-            let seen = Int64(prefix.count)
-            return rest.remainingByteCount.map { .exactly(seen + $0) } ?? .moreThan(seen)
-        }
-    }
-}
-
-/// The target of a put in the file store, and what it replaces.
-private struct FileTarget {
-    let name: ItemName
-    let group: String
-    let kind: ItemKind?
-    let decision: String
-    /// The protection of the item that was stored when the put began.
-    let replacing: Protection?
-}
-
 extension Vault {
     package func itemPut(_ params: ItemPutParameters, _ call: Call) throws -> Step {
         let group = try call.group(params.wishes.group)
@@ -68,10 +18,10 @@ extension Vault {
         call.isFor("can't store \(name.quoted)")
         let payload = try call.attachments.takePayload().orEmpty()
         guard let descriptor = try call.attachments.takeDescriptor() else {
-            return try store(Intake(prefix: payload, rest: nil), params, in: group, call)
+            return try store(PutContent(prefix: payload, rest: nil), params, in: group, call)
         }
         let stream = try PeerStream(descriptor, for: O_RDONLY, cancellation: try call.makeCancellation())
-        return .work(with: Intake(prefix: payload, rest: stream)) { (intake) throws(CofferError) in
+        return .work(with: PutContent(prefix: payload, rest: stream)) { (intake) throws(CofferError) in
             try intake.filled(to: Limits.secretBytes + 1)
         } then: { intake in
             try call.checkSender()
@@ -82,7 +32,7 @@ extension Vault {
     }
 
     private func store(
-        _ intake: consuming Intake,
+        _ intake: consuming PutContent,
         _ params: ItemPutParameters,
         in group: String,
         _ call: Call
@@ -250,82 +200,6 @@ extension Vault {
         }
     }
 
-    private func putInFileStore(
-        _ target: FileTarget,
-        _ intake: consuming Intake,
-        _ protectionClass: ProtectionClass,
-        _ wantsProgress: Bool,
-        _ call: Call,
-        _ reply: @escaping () -> Reply
-    ) throws -> Step {
-        let vaultID = try keys.vaultID
-        _ = try secret(toReplace: target)
-        let write = try catalog.files.prepareWrite(target.name, in: target.group, as: protectionClass)
-        call.atEnd { self.openCatalog?.files.finished(write) }
-        write.endOnLock(try call.makeCancellation())
-        let report = call.progressReport(wantsProgress, total: intake.size.count)
-        return .work(with: intake) { (intake) throws(CofferError) in
-            try write.perform(prefix: intake.prefix, rest: intake.rest, progress: report)
-        } then: { byteCount in
-            do {
-                try call.checkSender()
-                guard try self.keys.vaultID == vaultID else { throw CofferError.vaultIsGone }
-                try self.commit(write, byteCount, target)
-                return .done(reply())
-            } catch {
-                self.openCatalog?.files.discard(write)
-                throw error
-            }
-        }
-    }
-
-    private func commit(_ write: ContentWrite, _ byteCount: Int64, _ target: FileTarget) throws {
-        // The content was sealed under the class that was right when the transfer began. If another client has stored
-        // an item with another protection meanwhile, that item stays.
-        let replaced = try present(target.name, in: target.group)
-        guard replaced?.protection == target.replacing else {
-            throw CofferError(
-                .duplicateItem,
-                "can't store \(target.name.quoted): another client has changed it meanwhile",
-                hint: "repeat the command, if it still is to be replaced"
-            )
-        }
-        let catalog = try catalog
-        let now = wallClockMilliseconds()
-        try catalog.change { changes in
-            let item = try secret(toReplace: target)
-            let inode = try catalog.files.commit(
-                write,
-                at: target.name,
-                in: target.group,
-                byteCount: byteCount,
-                kind: target.kind,
-                created: item?.created,
-                decision: target.decision,
-                keptItem: try item.map { try catalog.keychain.setAside($0, now: now) },
-                now: now
-            )
-            let kind = replaced == nil ? ItemChange.Kind.added : .changed
-            changes.note(ItemChange(kind, file: target.name, in: target.group, inode: inode))
-        }
-    }
-
-    /// The keychain item that a file is going to replace; `nil` if there is none.
-    ///
-    /// - Throws: If its key is not available, or it has an access control, which files don't have.
-    private func secret(toReplace target: FileTarget) throws -> KeychainItem? {
-        let key = GenericPasswordKey(target.name, in: target.group)
-        guard let item = try catalog.keychain.find(key) else { return nil }
-        try checkReplacing(.keychain(item))
-        guard item.attributes.accessControl == nil else {
-            throw CofferError(
-                .param,
-                "can't store \(quotedForDisplay(item.key.path)) as a file: the item has an access control, and files have none",
-                hint: "remove it first, or choose another name"
-            )
-        }
-        return item
-    }
 }
 
 extension Vault.Located {
@@ -389,53 +263,6 @@ extension CofferError {
             .dataTooLarge,
             "can't store \(quotedForDisplay(item.listedName)) as a file: it is in the keychain, and keeps its attributes there",
             hint: "a secret of the keychain has at most \(Limits.secretBytes) bytes"
-        )
-    }
-}
-
-extension RoutingFacts.Size {
-    /// The number of bytes, if it is known.
-    fileprivate var count: Int64? {
-        if case .exactly(let count) = self { count } else { nil }
-    }
-}
-
-extension Protection {
-    /// The warnings about the protection that an item gets.
-    ///
-    /// - Parameter said: The protection that the client asked for, if it is one of the other store.
-    func warnings(convertedFrom said: Protection?) -> [String] {
-        var warnings: [String] = []
-        if case .keychain(let accessibility) = self, accessibility.isDeprecated {
-            warnings.append("\(accessibility.rawValue) is deprecated: the passcode does not protect the item")
-        }
-        if let said {
-            warnings.append("\(said.name) is a protection of the \(said.store.rawValue) store: here it becomes \(name)")
-        }
-        return warnings
-    }
-}
-
-extension Placement {
-    /// Describes what was decided.
-    ///
-    /// - Parameters:
-    ///   - verdict: The decision.
-    ///   - former: The protection of the item that is replaced, if there is one.
-    init(_ verdict: Verdict, replacing former: Protection? = nil) {
-        // What the caller has not named does not surprise it.
-        let isNamed = verdict.protectionSource == .caller
-        var warnings = isNamed ? verdict.protection.warnings(convertedFrom: verdict.convertedFrom) : []
-        if let former, former != verdict.protection, former.converted(to: verdict.store) != verdict.protection {
-            warnings.append("it was \(former.name) before, and is \(verdict.protection.name) now")
-        }
-        self.init(
-            protection: verdict.protection,
-            rule: verdict.rule.rawValue,
-            reason: verdict.reason,
-            protectionSource: verdict.protectionSource.rawValue,
-            signature: verdict.signature?.rawValue,
-            warnings: warnings
         )
     }
 }

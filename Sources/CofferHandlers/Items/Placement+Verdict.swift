@@ -1,0 +1,43 @@
+internal import CofferCore
+internal import CofferRouting
+internal import CofferWire
+
+extension Protection {
+    /// The warnings about the protection that an item gets.
+    ///
+    /// - Parameter said: The protection that the client asked for, if it is one of the other store.
+    func warnings(convertedFrom said: Protection?) -> [String] {
+        var warnings: [String] = []
+        if case .keychain(let accessibility) = self, accessibility.isDeprecated {
+            warnings.append("\(accessibility.rawValue) is deprecated: the passcode does not protect the item")
+        }
+        if let said {
+            warnings.append("\(said.name) is a protection of the \(said.store.rawValue) store: here it becomes \(name)")
+        }
+        return warnings
+    }
+}
+
+extension Placement {
+    /// Describes what was decided.
+    ///
+    /// - Parameters:
+    ///   - verdict: The decision.
+    ///   - former: The protection of the item that is replaced, if there is one.
+    init(_ verdict: Verdict, replacing former: Protection? = nil) {
+        // What the caller has not named does not surprise it.
+        let isNamed = verdict.protectionSource == .caller
+        var warnings = isNamed ? verdict.protection.warnings(convertedFrom: verdict.convertedFrom) : []
+        if let former, former != verdict.protection, former.converted(to: verdict.store) != verdict.protection {
+            warnings.append("it was \(former.name) before, and is \(verdict.protection.name) now")
+        }
+        self.init(
+            protection: verdict.protection,
+            rule: verdict.rule.rawValue,
+            reason: verdict.reason,
+            protectionSource: verdict.protectionSource.rawValue,
+            signature: verdict.signature?.rawValue,
+            warnings: warnings
+        )
+    }
+}
