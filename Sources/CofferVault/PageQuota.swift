@@ -31,22 +31,6 @@ package struct PageQuota {
     }
 }
 
-extension Sequence {
-    /// The first elements, at least one, whose JSON fits into an answer.
-    ///
-    /// - Parameter byteCount: The maximum size of an element's JSON.
-    package func firstPage(_ byteCount: (Element) -> Int) -> [Element] {
-        var total = 0
-        var page: [Element] = []
-        for element in self {
-            total += byteCount(element)
-            if total > Limits.pageJSONBytes && !page.isEmpty { break }
-            page.append(element)
-        }
-        return page
-    }
-}
-
 extension CofferError {
     /// A parameter that is no position of an earlier page.
     package static func noPosition(_ parameter: String) -> CofferError {

@@ -84,13 +84,11 @@ extension Vault {
     package func accessList(_ params: AccessListParameters, _ call: Call) throws -> Step {
         call.isFor("can't list the access rules")
         let catalog = try catalog
-        let after = params.after ?? 0
-        let wanted = try (params.isOfCaller ? rulesAllowing(call.caller) : rulesListed(for: call.caller))
-            .filter { $0.number > after }
-        let page = wanted.firstPage { $0.greatestJSONByteCount }
+        let page = try (params.isOfCaller ? rulesAllowing(call.caller) : rulesListed(for: call.caller))
+            .page(after: params.after, \.number) { $0.greatestJSONByteCount }
         let result = AccessRulePage(
-            rules: Array(page),
-            next: page.count < wanted.count ? page.last?.number : nil,
+            rules: page.entries,
+            next: page.next,
             damaged: params.after == nil && call.caller.mayAdminister ? try catalog.rules.damaged : []
         )
         return .done(Reply(result))

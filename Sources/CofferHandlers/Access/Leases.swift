@@ -76,14 +76,14 @@ extension Vault {
     package func leaseList(_ params: LeaseListParameters, _ call: Call) throws -> Step {
         call.isFor("can't list the leases")
         let catalog = try catalog
-        let after = params.after ?? 0
         let groups = call.caller.rights.reach
-        let wanted = try usefulLeases(in: catalog).filter { $0.number > after && groups.contains($0.terms.group) }
         let now = settings.clock.now
-        let page = wanted.lazy.map { LeaseInfo($0, at: now) }.firstPage { $0.greatestJSONByteCount }
+        let page = try usefulLeases(in: catalog).filter { groups.contains($0.terms.group) }
+            .map { LeaseInfo($0, at: now) }
+            .page(after: params.after, \.number) { $0.greatestJSONByteCount }
         let result = LeasePage(
-            leases: page,
-            next: page.count < wanted.count ? page.last?.number : nil,
+            leases: page.entries,
+            next: page.next,
             damaged: params.after == nil ? try catalog.leases.damaged : [],
             sealedCount: params.after == nil
                 ? try liveSealedLeases(in: catalog).count { groups.contains($0.group) } : 0
