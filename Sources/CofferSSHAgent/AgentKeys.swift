@@ -113,7 +113,7 @@ struct AgentKeys {
         var writer = SSHWriter()
         writer.string(form.algorithm)
         if key.publicKey.isECDSA {
-            let numbers = try integers(of: signature)
+            let numbers = try IntegerPair(der: signature)
             var inner = SSHWriter()
             inner.string(numbers.first)
             inner.string(numbers.second)

@@ -26,7 +26,7 @@ package struct SSHPublicKey: Hashable {
         case .rsa:
             algorithm = "ssh-rsa"
             writer.string(algorithm)
-            let numbers = try integers(of: bytes)
+            let numbers = try IntegerPair(der: bytes)
             writer.string(numbers.second)
             writer.string(numbers.first)
         case .ecdsa:
@@ -57,20 +57,6 @@ package struct SSHPublicKey: Hashable {
 
     package var isRSA: Bool { algorithm == "ssh-rsa" }
     package var isECDSA: Bool { algorithm.hasPrefix("ecdsa-") }
-}
-
-/// Parses a SEQUENCE of two INTEGERs in DER: the content of each is an mpint of SSH.
-package func integers(of der: [UInt8]) throws(CofferError) -> (first: [UInt8], second: [UInt8]) {
-    do throws(DERError) {
-        let bytes = unsafe der.span.bytes
-        var outer = DERReader(0..<der.count)
-        var inner = DERReader(try outer.next(DERElement.Tag.sequence, "the numbers", in: bytes).content)
-        let first = try inner.next(DERElement.Tag.integer, "a number", in: bytes).content
-        let second = try inner.next(DERElement.Tag.integer, "a number", in: bytes).content
-        return (bytes.copy(first), bytes.copy(second))
-    } catch {
-        throw CofferError(.protocolViolation, "the daemon's answer is malformed: \(error.finding)")
-    }
 }
 
 extension KeyInput {
