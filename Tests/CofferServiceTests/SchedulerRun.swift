@@ -1,4 +1,5 @@
 import CofferService
+import CofferTestSupport
 import CofferVault
 
 /// A random sequence, which a scheduler follows, and beside it a model that has lists of who waits and nothing else.

@@ -1,4 +1,5 @@
 import CofferService
+import CofferTestSupport
 import CofferVault
 import Testing
 

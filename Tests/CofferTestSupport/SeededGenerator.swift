@@ -1,4 +1,4 @@
-/// Numbers that are the same each time.
+/// The same numbers on every run: SplitMix64.
 package struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 

@@ -1,5 +1,6 @@
 import CofferCore
 import CofferMemory
+import CofferTestSupport
 import CofferWire
 import Testing
 

@@ -1,23 +1,7 @@
 import CofferMemory
+import CofferTestSupport
 import CofferWire
 import Testing
-
-/// The same numbers on every run: SplitMix64.
-struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var word = state
-        word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
-        return word ^ (word >> 31)
-    }
-
-    mutating func bytes(_ count: Int) -> [UInt8] { (0..<count).map { _ in UInt8(truncatingIfNeeded: next()) } }
-}
 
 func parse(_ bytes: [UInt8]) throws(JSONError) -> JSONValue { try JSONValue(parsing: bytes.span.bytes) }
 
@@ -103,4 +87,8 @@ func feed(_ piece: [UInt8], to decoder: inout FrameDecoder) throws(FrameError) -
     while let frame = try decoder.decode(piece.span.bytes, at: &offset) { frames.append(Captured(frame)) }
     #expect(offset == piece.count, "nil means that everything was taken")
     return frames
+}
+
+extension SeededGenerator {
+    mutating func bytes(_ count: Int) -> [UInt8] { (0..<count).map { _ in UInt8(truncatingIfNeeded: next()) } }
 }
