@@ -205,11 +205,6 @@ let programs: [Target] = [
     ),
 ]
 
-/// The rooms of verbs whose tests run the program: `Tests/EndToEndTests`.
-let testedAsProgram = [
-    "CofferAdministration", "CofferImportExport", "CofferPrograms", "CofferSession", "CofferSSHAgent",
-]
-
 func roomTests(_ room: Target) -> Target {
     .testTarget(
         name: "\(room.name)Tests",
@@ -283,7 +278,7 @@ let tests: [Target] =
         ),
         .testTarget(name: "SystemdTests", dependencies: ["coffer", "cofferd", "CofferTestSupport"]),
     ]
-    + (foundations + mechanisms + domain + edges).filter { !testedAsProgram.contains($0.name) }.map(roomTests)
+    + (foundations + mechanisms + domain + edges).map(roomTests)
 
 /// The fuzzer has the `main` of libFuzzer: it links with its sanitizer only, which `packaging/fuzz` sees to.
 let fuzzer: [Target] =

@@ -1,6 +1,6 @@
 /// The passcodes of at least four characters that head every list of leaked ones, in lower case.
-enum CommonPasscodes {
-    static let all = [
+package enum CommonPasscodes {
+    package static let all = [
         "0000", "00000", "000000", "0123456789", "1010", "102030", "1111", "111111", "11111111", "1122", "112233",
         "121212", "123123", "123123123", "1212", "123321", "1234", "12341234", "12344321", "12345", "123456", "1234567",
         "12345678", "123456789", "1234567890", "1234567891", "123456a", "123abc", "123qwe", "1313", "131313", "147258",

@@ -1,27 +1,27 @@
-internal import CofferClient
-internal import CofferContents
-internal import CofferExchange
+package import CofferClient
+package import CofferContents
+package import CofferExchange
 
 /// What an import stores, all of it checked before the first item is.
-struct ImportPlan {
+package struct ImportPlan {
     /// An item that is stored.
-    struct Item {
+    package struct Item {
         /// Where it goes.
-        enum Target {
+        package enum Target {
             /// A secret or a file under a name.
             case name(ItemName)
             /// An internet password, which git or docker asks for.
             case server(ServerAddress, account: String, domain: String)
         }
 
-        let target: Target
-        let content: Secret
+        package let target: Target
+        package let content: Secret
         let entry: ExchangeEntry
         /// Whether it is a file that was attached to the entry.
-        var isAttachment = false
+        package var isAttachment = false
 
         /// The name for a person.
-        var name: String {
+        package var name: String {
             switch target {
             case .name(let name): name.path
             case .server(let address, let account, _): "login:\(account)@\(address.server)"
@@ -33,13 +33,13 @@ struct ImportPlan {
     }
 
     /// The attributes with the dates that an entry had in the other program.
-    static let created: AttributeName = "originally-created"
+    package static let created: AttributeName = "originally-created"
     static let modified: AttributeName = "originally-modified"
 
-    let items: [Item]
+    package let items: [Item]
 
     /// Names the items and makes their contents.
-    init(_ entries: [ExchangeEntry], below prefix: ItemName?) throws(CofferError) {
+    package init(_ entries: [ExchangeEntry], below prefix: ItemName?) throws(CofferError) {
         var items: [Item] = []
         for (entry, name) in zip(entries, try EntryName.names(of: entries, below: prefix)) {
             items += try Self.items(of: entry, name)
@@ -108,7 +108,7 @@ extension ImportPlan.Item {
 
 extension ImportPlan.Item {
     /// The attributes that say when it was made elsewhere, and by which words it is found.
-    func userAttributes() -> [AttributeName: String] {
+    package func userAttributes() -> [AttributeName: String] {
         var user: [AttributeName: String] = [:]
         let words = entry.tags.map { $0.split(whereSeparator: \.isWhitespace).joined(separator: "-") }
         let tags = words.filter { !$0.isEmpty && $0.utf8.count <= 64 }.prefix(32)

@@ -1,8 +1,8 @@
-internal import CofferClient
+package import CofferClient
 internal import CofferContents
 
 /// The secrets that a program is to get, as the command line and the files of variables name them.
-struct Provisions {
+package struct Provisions {
     private(set) var variables: [(name: String, source: VariableSource)] = []
     private(set) var files: [(variable: String, reference: SecretReference)] = []
     let input: SecretReference?
@@ -13,7 +13,7 @@ struct Provisions {
     ///   - variableFiles: The paths of files of variables.
     ///   - files: `VAR=NAME[#FIELD]`, whose variables get paths.
     ///   - input: What standard input is to be.
-    init(
+    package init(
         _ assignments: [String],
         variableFiles: [String],
         files: [String],
@@ -39,7 +39,7 @@ struct Provisions {
     }
 
     /// The items, each of them once, in the order in which they are read.
-    var items: [ItemName] {
+    package var items: [ItemName] {
         var items: [ItemName] = []
         func add(_ reference: SecretReference) {
             if !items.contains(reference.name) { items.append(reference.name) }

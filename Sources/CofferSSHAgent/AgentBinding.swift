@@ -1,9 +1,9 @@
-internal import CofferContents
-internal import CofferCore
+package import CofferContents
+package import CofferCore
 internal import CofferCrypto
 
 /// The binding of a connection to a session of SSH: `session-bind@openssh.com`.
-struct AgentBinding {
+package struct AgentBinding {
     static let name = "session-bind@openssh.com"
     /// As many as OpenSSH's agent records.
     private static let limit = 16
@@ -16,7 +16,7 @@ struct AgentBinding {
     ///
     /// - Throws: `unimplemented` if the type of the host key is not known: what can't be verified is not recorded;
     ///   `authFailed` if the signature is not valid.
-    init(_ fields: inout KeyCursor, in bytes: RawSpan) throws(CofferError) {
+    package init(_ fields: inout KeyCursor, in bytes: RawSpan) throws(CofferError) {
         hostKey = bytes.copy(try fields.string(in: bytes))
         let session = try fields.string(in: bytes)
         let signature = try fields.string(in: bytes)
@@ -31,7 +31,7 @@ struct AgentBinding {
     /// Checks the binding against the earlier ones of the connection.
     ///
     /// - Throws: `param` if the session is bound already, or the connection was bound for an authentication.
-    func check(against earlier: [AgentBinding]) throws(CofferError) {
+    package func check(against earlier: [AgentBinding]) throws(CofferError) {
         guard earlier.allSatisfy(\.isForwarding), earlier.allSatisfy({ $0.session != session }),
             earlier.count < Self.limit
         else { throw CofferError(.param, "can't bind the connection: it is bound already") }

@@ -1,16 +1,16 @@
-internal import CofferContents
-internal import CofferCore
+package import CofferContents
+package import CofferCore
 internal import CofferCrypto
 
 /// What `ssh-add` demands of the use of a key.
-struct AgentConstraints {
+package struct AgentConstraints {
     /// The seconds for which the key is kept (`-t`).
-    private(set) var lifetime: Int?
+    package private(set) var lifetime: Int?
     /// Whether a person confirms each use (`-c`).
-    private(set) var isConfirmed = false
+    package private(set) var isConfirmed = false
 
     /// The hosts for which the key may be used (`-h`).
-    private(set) var destinations: AgentDestinations?
+    package private(set) var destinations: AgentDestinations?
 
     var isEmpty: Bool { lifetime == nil && !isConfirmed && destinations == nil }
 
@@ -20,7 +20,7 @@ struct AgentConstraints {
     /// Parses the constraints at the end of a message.
     ///
     /// - Throws: `unimplemented` for one that the agent could not keep: a key is added with all of them, or not at all.
-    init(_ fields: inout KeyCursor, in bytes: RawSpan) throws(CofferError) {
+    package init(_ fields: inout KeyCursor, in bytes: RawSpan) throws(CofferError) {
         while !fields.isAtEnd {
             let number = try fields.number(1, in: bytes)
             switch AgentMessage.Constraint(rawValue: UInt8(number)) {

@@ -1,11 +1,11 @@
 internal import CofferContents
-internal import CofferCore
+package import CofferCore
 internal import CofferCrypto
 internal import Glibc
 
 /// The hosts for which a key may be used: `restrict-destination-v00@openssh.com`, which `ssh-add -h` sends.
-struct AgentDestinations {
-    static let name = "restrict-destination-v00@openssh.com"
+package struct AgentDestinations {
+    package static let name = "restrict-destination-v00@openssh.com"
 
     /// One end of a permitted hop.
     private struct End {
@@ -42,7 +42,7 @@ struct AgentDestinations {
     /// Parses constraints.
     ///
     /// - Throws: `param` if they are malformed; `unimplemented` for what can't be kept.
-    init(_ encoded: [UInt8]) throws(CofferError) {
+    package init(_ encoded: [UInt8]) throws(CofferError) {
         bytes = encoded
         let span = unsafe encoded.span.bytes
         var fields = KeyCursor(0..<encoded.count)
@@ -67,7 +67,7 @@ struct AgentDestinations {
     /// - Parameters:
     ///   - path: The bindings of the connection, the first hop first; empty for a connection of this machine.
     ///   - user: The user of the login that is to be signed; `nil` to see the key.
-    func allow(_ path: [AgentBinding], user: String?) -> Bool {
+    package func allow(_ path: [AgentBinding], user: String?) -> Bool {
         guard let last = path.last else { return true }
         var from: [UInt8]?
         for (index, binding) in path.enumerated() {

@@ -21,7 +21,7 @@ extension [String] {
     /// The names themselves if they are few, or else their next parts, each folder as one.
     ///
     /// - Parameter start: What all names begin with.
-    func folded(behind start: String) -> [String] {
+    package func folded(behind start: String) -> [String] {
         if count <= Limits.completions { return self }
         var parts: Set<String> = []
         for name in self {

@@ -1,12 +1,12 @@
-internal import ArgumentParser
-internal import CofferCore
+package import ArgumentParser
+package import CofferCore
 
 /// Refuses a verb that does not exist, also where `--help` stands behind it, and names the nearest one.
 ///
 /// The argument parser would print the help of the verb above it.
-enum UnknownVerb {
+package enum UnknownVerb {
     /// - Throws: `param` if a word where a verb is expected is none.
-    static func refuse(in words: ArraySlice<String>, of root: any ParsableCommand.Type) throws(CofferError) {
+    package static func refuse(in words: ArraySlice<String>, of root: any ParsableCommand.Type) throws(CofferError) {
         var command = root
         var path = root.configuration.commandName ?? ""
         var rest = words
@@ -56,7 +56,7 @@ enum UnknownVerb {
     }
 
     /// How many characters are to be inserted, removed, replaced, or exchanged with the next.
-    static func distance(from one: String, to other: String) -> Int {
+    package static func distance(from one: String, to other: String) -> Int {
         let (one, other) = (Array(one), Array(other))
         // The rows of the table of distances of all beginnings.
         var rows = [Array(0...other.count)]

@@ -1,5 +1,5 @@
-internal import ArgumentParser
-internal import CofferClient
+package import ArgumentParser
+package import CofferClient
 internal import CofferContents
 internal import CofferSession
 internal import CofferSystem
@@ -30,7 +30,7 @@ enum RuledVerb: String, CaseIterable, ExpressibleByArgument {
 }
 
 /// What an access rule says, for the verbs that add one.
-struct RuleArguments: ParsableArguments {
+package struct RuleArguments: ParsableArguments {
     @Argument(help: ArgumentHelp("What the client is.", valueName: "kind"))
     var kind: ClientKind
 
@@ -54,8 +54,10 @@ struct RuleArguments: ParsableArguments {
     )
     var item: String
 
+    package init() {}
+
     /// The verbs without their repetitions.
-    var verbSet: Set<Verb> { Set(verbs.map(\.verb)) }
+    package var verbSet: Set<Verb> { Set(verbs.map(\.verb)) }
 
     /// The pattern of the items.
     ///
@@ -66,7 +68,7 @@ struct RuleArguments: ParsableArguments {
     }
 
     /// The client in the form of the protocol.
-    func clientPattern() throws(CofferError) -> ClientPattern {
+    package func clientPattern() throws(CofferError) -> ClientPattern {
         switch kind {
         case .user: .user(try UserDatabase.number(ofUser: client))
         case .group: .group(try Self.groupNumber(client))
@@ -121,5 +123,5 @@ extension ClientPattern {
 
 extension Set<Verb> {
     /// The verbs in their order, as a list in words.
-    var words: String { Verb.allCases.filter(contains).map(\.rawValue).joined(separator: ", ") }
+    package var words: String { Verb.allCases.filter(contains).map(\.rawValue).joined(separator: ", ") }
 }

@@ -3,7 +3,7 @@ internal import CofferContents
 internal import CofferMemory
 
 /// One way in which a program may print a secret.
-struct MaskPattern {
+package struct MaskPattern {
     /// How the secret is written.
     enum Form: CaseIterable {
         /// Byte for byte.

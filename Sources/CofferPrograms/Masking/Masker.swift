@@ -1,13 +1,13 @@
-internal import CofferClient
+package import CofferClient
 internal import CofferContents
 internal import CofferMemory
 
 /// Replaces secrets in what a program prints, wherever its writes begin and end.
 ///
 /// What has arrived is passed on at once, except for an end that may be the beginning of a secret.
-struct Masker: ~Copyable {
+package struct Masker: ~Copyable {
     /// What is printed in place of a secret, whatever its size.
-    static let mask = Array("********".utf8)
+    package static let mask = Array("********".utf8)
     /// Shorter values, or lines of a value, occur by chance.
     static let leastBytes = 4
 
@@ -19,7 +19,7 @@ struct Masker: ~Copyable {
     private var count = 0
 
     /// - Parameter patterns: Those of ``patterns(of:)``.
-    init(_ patterns: [MaskPattern]) throws(CofferError) {
+    package init(_ patterns: [MaskPattern]) throws(CofferError) {
         var isFirst = [Bool](repeating: false, count: 256)
         for byte in patterns.flatMap(\.firstBytes) { isFirst[Int(byte)] = true }
         self.patterns = patterns
@@ -30,7 +30,7 @@ struct Masker: ~Copyable {
     }
 
     /// The patterns of secrets, as far as they or their lines are long enough.
-    static func patterns(of secrets: [Secret]) throws(CofferError) -> [MaskPattern] {
+    package static func patterns(of secrets: [Secret]) throws(CofferError) -> [MaskPattern] {
         var patterns: [MaskPattern] = []
         for secret in secrets {
             for part in try parts(of: secret) { patterns += try MaskPattern.all(of: part) }
@@ -59,7 +59,7 @@ struct Masker: ~Copyable {
     ///   - fill: Writes into the memory, and returns how many bytes.
     ///   - output: Gets the bytes to print.
     /// - Returns: What `fill` has returned.
-    mutating func take<Failure: Error>(
+    package mutating func take<Failure: Error>(
         _ fill: (UnsafeMutableRawBufferPointer) throws(Failure) -> Int,
         to output: (RawSpan) throws(Failure) -> Void
     ) throws(Failure) -> Int {
@@ -73,7 +73,7 @@ struct Masker: ~Copyable {
     }
 
     /// Passes on what was held.
-    mutating func finish<Failure: Error>(to output: (RawSpan) throws(Failure) -> Void) throws(Failure) {
+    package mutating func finish<Failure: Error>(to output: (RawSpan) throws(Failure) -> Void) throws(Failure) {
         try pass(isLast: true, to: output)
     }
 
