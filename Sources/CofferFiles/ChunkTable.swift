@@ -55,10 +55,6 @@ struct ChunkTable {
         return found
     }
 
-    func hasRows(of node: Int64) throws -> Bool {
-        try connection.row("SELECT 1 FROM file_chunks WHERE node = ? LIMIT 1", .integer(node)) { _ in true } ?? false
-    }
-
     func put(_ slot: ChunkSlot, _ chunk: Int64, in node: Int64) throws {
         try connection.execute(
             "INSERT OR REPLACE INTO file_chunks (node, chunk, slot, bytes, tag) VALUES (?, ?, ?, ?, ?)",
