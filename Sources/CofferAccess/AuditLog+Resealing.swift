@@ -46,7 +46,7 @@ extension AuditLog {
         let opened: [UInt8]
         do throws(KeyError) { opened = try Self.openBlock(block.sealed, block.first, keys) } catch {
             if error == .noMemory { throw CofferError.noSecretMemory }
-            // What is damaged can't be read by anyone, and stays as it is.
+            // No key opens a damaged block: it stays as it is.
             return try replace(block, with: block.sealed, tag: [])
         }
         let sealed = try Self.sealBlock(opened, block.first, keys)

@@ -6,7 +6,7 @@ internal import CofferTerminal
 struct LockConsequences {
     private var blockers: [Blocker] = []
     private var leases: [LeaseInfo] = []
-    /// The items that can be read now, and could not while locked.
+    /// The items that can be read now, and can't be read once the vault is locked.
     private var losses: [ItemInfo] = []
 
     init(_ client: BlockingClient) throws(CofferError) {

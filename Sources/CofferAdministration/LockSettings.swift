@@ -6,7 +6,7 @@ internal import CofferTerminal
 struct LockSettings {
     /// The times that make sense, in minutes.
     static let minutes = 0...Limits.maximumLockDelaySeconds / 60
-    /// The time if a person has no wish.
+    /// The time that is proposed to a person.
     static let usualMinutes = 15
     private static let setting = "LockAfter"
 

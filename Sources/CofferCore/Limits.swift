@@ -20,7 +20,7 @@ public enum Limits {
     public static let secretBytes = 32 << 10
     /// The bytes of a keychain item's attributes, serialised.
     public static let metadataBytes = 4 << 10
-    /// The bytes of a passcode: more than anybody types, and too few for a denial of service.
+    /// The bytes of a passcode: more than a person types, and too few for a denial of service.
     public static let passcodeBytes = 1024
     /// The wrong passcodes after which no more are accepted.
     public static let passcodeAttempts = 10
@@ -138,7 +138,7 @@ public enum Limits {
     public static let extendedAttributes = 256
     /// The bytes of all of them, names and values.
     public static let extendedAttributesBytes = 128 << 10
-    /// The bytes of a configuration file: far more than anybody writes by hand.
+    /// The bytes of a configuration file: far more than a person writes by hand.
     public static let configurationBytes = 1 << 20
     /// The bytes of an access group's name: that of a program has the program's path, with four bytes for some of its
     /// bytes.

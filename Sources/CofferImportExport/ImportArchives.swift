@@ -3,7 +3,7 @@ internal import CofferExchange
 internal import CofferSession
 internal import CofferTerminal
 
-/// Sources that a program unpacks, decrypts or asks.
+/// Sources that another program unpacks, decrypts or queries.
 extension ImportSource {
     /// An archive of 1Password, unpacked by bsdtar into memory: nothing of it is written to a disk.
     static func onePUX(_ path: String) throws(CofferError) -> ExchangeList {

@@ -4,7 +4,7 @@ package import CofferKeychain
 internal import CofferSystem
 internal import CofferWire
 
-/// What is told of a keychain item besides what a listing tells.
+/// The details of a keychain item that a listing leaves out.
 package struct ItemDetails {
     let attributes: [KeychainAttribute: AttributeValue]
     let user: [AttributeName: String]

@@ -33,7 +33,7 @@ enum SocketReach {
 
     /// The owner of a socket to which no other user can connect; `nil` if others may.
     ///
-    /// Root can always connect. A permission of the group may concern anybody.
+    /// Root can always connect. Any user may be in a group.
     private static func owner(ofPrivateSocket path: String) -> UInt32? {
         guard let resolved = unsafe realpath(path, nil) else { return nil }
         defer { unsafe free(resolved) }

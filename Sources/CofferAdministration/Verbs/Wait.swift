@@ -51,7 +51,7 @@ struct Wait: ParsableCommand {
             guard goal == .unlocked else { throw .neverLocks }
             return true
         case .unlocked: return goal == .unlocked
-        // Neither: its keys are still in memory, and they will go.
+        // Neither: the keys are in memory until the grace ends.
         case .locking: return false
         case .beforeFirstUnlock, .locked, .lockedExpired, .noVault, .deviceKeyMissing: return goal == .locked
         }
