@@ -17,6 +17,7 @@ let foundations: [Target] = [
     .target(name: "CofferCore"),
     .target(name: "CofferMemory", dependencies: ["CofferCore", "CSodium"]),
     .target(name: "CofferSystem", dependencies: ["CCofferShims", "CofferCore"]),
+    .target(name: "CofferProcesses", dependencies: ["CCofferShims", "CofferSystem"]),
 ]
 
 let mechanisms: [Target] = [
@@ -82,7 +83,9 @@ let edges: [Target] = [
     .target(name: "CofferFoundation", dependencies: ["CofferClient", "CofferCore", "CofferMemory", "CofferWire"]),
     .target(
         name: "CofferMount",
-        dependencies: ["CFuse", "CofferClient", "CofferCore", "CofferMemory", "CofferSystem", "CofferWire"]
+        dependencies: [
+            "CFuse", "CofferClient", "CofferCore", "CofferMemory", "CofferProcesses", "CofferSystem", "CofferWire",
+        ]
     ),
     .target(
         name: "CofferContents",
@@ -95,6 +98,7 @@ let edges: [Target] = [
             "CofferClient",
             "CofferCore",
             "CofferMemory",
+            "CofferProcesses",
             "CofferSystem",
             "CofferWire",
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -107,6 +111,7 @@ let edges: [Target] = [
             "CofferContents",
             "CofferCore",
             "CofferMemory",
+            "CofferProcesses",
             "CofferSystem",
             "CofferTerminal",
             "CofferWire",
@@ -119,6 +124,7 @@ let edges: [Target] = [
             "CofferClient",
             "CofferContents",
             "CofferMemory",
+            "CofferProcesses",
             "CofferSession",
             "CofferSystem",
             "CofferTerminal",
@@ -133,6 +139,7 @@ let edges: [Target] = [
             "CofferCore",
             "CofferCrypto",
             "CofferMemory",
+            "CofferProcesses",
             "CofferSession",
             "CofferSystem",
             "CofferTerminal",
@@ -146,6 +153,7 @@ let edges: [Target] = [
             "CofferContents",
             "CofferCore",
             "CofferMemory",
+            "CofferProcesses",
             "CofferSession",
             "CofferSystem",
             "CofferTerminal",
@@ -160,6 +168,7 @@ let edges: [Target] = [
             "CofferContents",
             "CofferExchange",
             "CofferMemory",
+            "CofferProcesses",
             "CofferPrograms",
             "CofferSession",
             "CofferSystem",
@@ -177,6 +186,7 @@ let edges: [Target] = [
             "CofferCrypto",
             "CofferImportExport",
             "CofferMemory",
+            "CofferProcesses",
             "CofferPrograms",
             "CofferSession",
             "CofferSSHAgent",

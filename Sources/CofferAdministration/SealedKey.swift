@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import CofferCore
 internal import CofferMemory
+internal import CofferProcesses
 internal import CofferSystem
 
 /// A device key that `systemd-creds` has sealed: it opens only on one machine, and may be stored anywhere.

@@ -1,5 +1,6 @@
 internal import CofferClient
 internal import CofferContents
+internal import CofferProcesses
 internal import CofferSystem
 internal import CofferTerminal
 internal import Glibc

@@ -1,6 +1,7 @@
 internal import CofferClient
 internal import CofferExchange
 internal import CofferMemory
+internal import CofferProcesses
 internal import CofferSession
 internal import CofferSystem
 internal import CofferTerminal

@@ -1,4 +1,5 @@
 internal import CofferCore
+internal import CofferProcesses
 internal import CofferSystem
 internal import Glibc
 

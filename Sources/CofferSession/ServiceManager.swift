@@ -1,3 +1,4 @@
+internal import CofferProcesses
 internal import CofferSystem
 internal import CofferTerminal
 internal import Glibc

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import CofferClient
+internal import CofferProcesses
 internal import CofferSystem
 internal import Glibc
 internal import Synchronization

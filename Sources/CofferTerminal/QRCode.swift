@@ -1,5 +1,6 @@
 package import CofferClient
 internal import CofferMemory
+internal import CofferProcesses
 internal import CofferSystem
 
 /// A QR code of a secret in characters of a terminal, made by `qrencode`.

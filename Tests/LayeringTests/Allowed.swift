@@ -5,6 +5,7 @@ let allowedTargets: [String: Set<String>] = [
     "CofferCore": [],
     "CofferMemory": ["CofferCore", "CSodium"],
     "CofferSystem": ["CCofferShims", "CofferCore"],
+    "CofferProcesses": ["CCofferShims", "CofferSystem"],
 
     "CofferCrypto": ["CofferCore", "CofferMemory", "CSodium"],
     "CofferDatabase": ["CLogWriter", "CofferCore", "CSQLite"],
@@ -36,39 +37,40 @@ let allowedTargets: [String: Set<String>] = [
     "CofferClient": ["CofferCore", "CofferMemory", "CofferSystem", "CofferWire"],
     "CofferFoundation": ["CofferClient", "CofferCore", "CofferMemory", "CofferWire"],
 
-    "CofferMount": ["CFuse", "CofferClient", "CofferCore", "CofferMemory", "CofferSystem", "CofferWire"],
+    "CofferMount": [
+        "CFuse", "CofferClient", "CofferCore", "CofferMemory", "CofferProcesses", "CofferSystem", "CofferWire",
+    ],
     "CofferContents": [
         "CofferClient", "CofferCore", "CofferCrypto", "CofferMemory", "CofferRouting", "CofferWire",
     ],
     "CofferExchange": ["CofferClient", "CofferCore", "CofferCrypto", "CofferMemory"],
     "CofferTerminal": [
-        "ArgumentParser", "CofferClient", "CofferCore", "CofferMemory", "CofferSystem", "CofferWire",
+        "ArgumentParser", "CofferClient", "CofferCore", "CofferMemory", "CofferProcesses", "CofferSystem", "CofferWire",
     ],
     "CofferSession": [
-        "ArgumentParser", "CofferClient", "CofferContents", "CofferCore", "CofferMemory", "CofferSystem",
-        "CofferTerminal", "CofferWire",
+        "ArgumentParser", "CofferClient", "CofferContents", "CofferCore", "CofferMemory", "CofferProcesses",
+        "CofferSystem", "CofferTerminal", "CofferWire",
     ],
     "CofferPrograms": [
-        "ArgumentParser", "CofferClient", "CofferContents", "CofferMemory", "CofferSession", "CofferSystem",
-        "CofferTerminal",
+        "ArgumentParser", "CofferClient", "CofferContents", "CofferMemory", "CofferProcesses", "CofferSession",
+        "CofferSystem", "CofferTerminal",
     ],
     "CofferSSHAgent": [
         "ArgumentParser", "CofferClient", "CofferContents", "CofferCore", "CofferCrypto", "CofferMemory",
-        "CofferSession", "CofferSystem", "CofferTerminal",
+        "CofferProcesses", "CofferSession", "CofferSystem", "CofferTerminal",
     ],
     "CofferAdministration": [
-        "ArgumentParser", "CofferClient", "CofferContents", "CofferCore", "CofferMemory", "CofferSession",
-        "CofferSystem", "CofferTerminal", "CofferWire",
+        "ArgumentParser", "CofferClient", "CofferContents", "CofferCore", "CofferMemory", "CofferProcesses",
+        "CofferSession", "CofferSystem", "CofferTerminal", "CofferWire",
     ],
     "CofferImportExport": [
-        "ArgumentParser", "CofferClient", "CofferContents", "CofferExchange", "CofferMemory", "CofferPrograms",
-        "CofferSession", "CofferSystem", "CofferTerminal",
+        "ArgumentParser", "CofferClient", "CofferContents", "CofferExchange", "CofferMemory", "CofferProcesses",
+        "CofferPrograms", "CofferSession", "CofferSystem", "CofferTerminal",
     ],
     "CofferCommands": [
         "ArgumentParser", "CofferAdministration", "CofferClient", "CofferContents", "CofferCore", "CofferCrypto",
-        "CofferImportExport", "CofferMemory", "CofferPrograms", "CofferSession", "CofferSSHAgent", "CofferSystem",
-        "CofferTerminal",
-        "CofferWire",
+        "CofferImportExport", "CofferMemory", "CofferProcesses", "CofferPrograms", "CofferSession", "CofferSSHAgent",
+        "CofferSystem", "CofferTerminal", "CofferWire",
     ],
 
     "coffer": ["CofferCommands"],
@@ -78,7 +80,7 @@ let allowedTargets: [String: Set<String>] = [
 
 /// Who may see a C library, whatever else the tables allow.
 let soleImporters: [String: Set<String>] = [
-    "CCofferShims": ["CofferSystem"],
+    "CCofferShims": ["CofferProcesses", "CofferSystem"],
     "CFuse": ["CofferMount"],
     "CLogWriter": ["CofferDatabase"],
     "CSQLite": ["CofferDatabase"],
@@ -96,8 +98,8 @@ let systemImporters: [String: Set<String>] = [
     "Glibc": [
         "CofferAdministration", "CofferBus", "CofferChunks", "CofferCommands", "CofferContents", "CofferCrypto",
         "cofferd", "CofferFiles", "CofferHandlers", "CofferImportExport", "CofferKeys", "CofferMount",
-        "CofferPrograms", "CofferService", "CofferSession", "CofferSSHAgent", "CofferSystem", "CofferTerminal",
-        "CofferVault",
+        "CofferProcesses", "CofferPrograms", "CofferService", "CofferSession", "CofferSSHAgent", "CofferSystem",
+        "CofferTerminal", "CofferVault",
     ],
     "Synchronization": [
         "CofferChunks", "CofferClient", "CofferCrypto", "cofferd", "CofferFoundation", "CofferMemory", "CofferMount",

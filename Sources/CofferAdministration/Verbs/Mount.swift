@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import CofferClient
 internal import CofferContents
+internal import CofferProcesses
 internal import CofferSession
 internal import CofferSystem
 internal import CofferTerminal

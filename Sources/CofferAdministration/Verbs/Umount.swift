@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import CofferCore
+internal import CofferProcesses
 internal import CofferSystem
 internal import CofferTerminal
 internal import Glibc

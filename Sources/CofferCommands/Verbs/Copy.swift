@@ -3,6 +3,7 @@ internal import CofferClient
 internal import CofferContents
 internal import CofferCrypto
 internal import CofferMemory
+internal import CofferProcesses
 internal import CofferSession
 internal import CofferSystem
 internal import CofferTerminal

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import CofferClient
 internal import CofferContents
 internal import CofferMemory
+internal import CofferProcesses
 internal import CofferSession
 internal import CofferSystem
 internal import CofferTerminal

@@ -1,4 +1,5 @@
 internal import CofferClient
+internal import CofferProcesses
 internal import CofferSystem
 internal import Glibc
 

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import CofferClient
+internal import CofferProcesses
 internal import CofferSession
 internal import CofferSystem
 internal import Glibc

@@ -1,4 +1,5 @@
 internal import CCofferShims
+package import CofferSystem
 internal import Glibc
 
 extension ChildProcess {

@@ -1,4 +1,5 @@
 internal import CCofferShims
+package import CofferSystem
 internal import Glibc
 
 /// Runs a program of the system, with input and output through pipes.

@@ -1,3 +1,4 @@
+import CofferProcesses
 import CofferSystem
 import Testing
 

@@ -1,4 +1,5 @@
 internal import CCofferShims
+package import CofferSystem
 internal import Glibc
 
 /// A program of the system that runs while this process goes on, with its output through a pipe.
