@@ -1,4 +1,4 @@
-package import CofferCore
+internal import CofferCore
 internal import CofferDatabase
 
 // Removing items.

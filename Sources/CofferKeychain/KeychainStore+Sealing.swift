@@ -1,4 +1,4 @@
-package import CofferCore
+internal import CofferCore
 internal import CofferCrypto
 internal import CofferDatabase
 internal import CofferKeys

@@ -44,7 +44,7 @@ extension OwnedDescriptor {
     ///   - path: The path, relative to the directory.
     ///   - directory: The descriptor of a directory.
     ///   - flags: The flags of `open`.
-    static func open(
+    package static func open(
         _ path: String,
         in directory: Int32 = AT_FDCWD,
         _ flags: Int32

@@ -32,7 +32,7 @@ import Testing
 
     @Test(
         arguments: [
-            secret,
+            "s3cr3t/pa'ss wö",
             "s3cr3t%2Fpa%27ss%20w%C3%B6", "s3cr3t/pa'ss+w%c3%b6",
             #"s3cr3t\/pa'ss w\u00f6"#, #"s3cr3t/pa\'ss w\303\266"#,
             #"s3cr3t/pa'\''ss wö"#, #"s3cr3t/pa'"'"'ss wö"#,

@@ -6,7 +6,7 @@ import Testing
 @Suite struct MomentTests {
     @Test(
         arguments: [
-            ("1970-01-01T00:00:00Z", 0), ("2027-01-31T12:00:00Z", 1_801_396_800),
+            ("1970-01-01T00:00:00Z", Int64(0)), ("2027-01-31T12:00:00Z", 1_801_396_800),
             ("2024-02-29T23:59:59Z", 1_709_251_199),
         ]
     )
@@ -26,7 +26,7 @@ import Testing
         #expect(error?.message.hasPrefix("--expires ") == true)
     }
 
-    @Test(arguments: [("90s", 90), ("10m", 600), ("2h", 7200), ("30d", 2_592_000), ("4w", 2_419_200), ("0s", 0)])
+    @Test(arguments: [("90s", Int64(90)), ("10m", 600), ("2h", 7200), ("30d", 2_592_000), ("4w", 2_419_200), ("0s", 0)])
     func `a time without a date is that long from now, or ago`(text: String, seconds: Int64) throws {
         #expect(Moment.seconds(text) == seconds)
         let before = Moment.now

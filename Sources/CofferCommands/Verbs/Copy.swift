@@ -184,7 +184,7 @@ struct Clipboard {
         guard tool.name == "wl-copy" else { return false }
         var help = [UInt8](repeating: 0, count: 16 << 10)
         let count = unsafe help.withUnsafeMutableBytes { buffer in
-            unsafe (try? CofferSystem.Tool.run(tool.name, ["--help"], into: buffer))?.count
+            unsafe (try? CofferProcesses.Tool.run(tool.name, ["--help"], into: buffer))?.count
         }
         return count.map { String(decoding: help.prefix($0), as: UTF8.self).contains("--sensitive") } ?? false
     }
@@ -223,7 +223,7 @@ struct Clipboard {
             // One byte more than a secret has, and than fits, is not the secret.
             var content = try SecretBytes(zeros: Limits.secretBytes + 1)
             let count = try unsafe content.withUnsafeMutableBytes { (buffer) throws(SystemError) in
-                unsafe try CofferSystem.Tool.run(tool.paste.program, tool.paste.arguments, into: buffer).count
+                unsafe try CofferProcesses.Tool.run(tool.paste.program, tool.paste.arguments, into: buffer).count
             }
             content.truncate(to: count)
             let found = try content.withBytes { (bytes) throws(CryptoError) in try Self.tag(of: bytes, under: key) }

@@ -6,6 +6,7 @@ internal import CofferMemory
 internal import CofferRouting
 internal import CofferSystem
 internal import CofferVault
+internal import CofferKeys
 
 // A put in the file store.
 
