@@ -19,10 +19,34 @@ enum CompletionScript {
     }
 
     private static func text(for shell: CompletionShell, of root: any ParsableCommand.Type) -> String {
-        let script = root.completionScript(for: shell)
+        let script = quoting(root.completionScript(for: shell), for: shell)
         let aliases = root.configuration.aliasesOfVerbs
         guard !aliases.isEmpty, let place = place(in: script, for: shell) else { return script }
         return script.replacingCharacters(in: place.range, with: place.lines(aliases))
+    }
+
+    /// The script with a function around its own that quotes names which contain `$` or a backtick.
+    ///
+    /// To readline, which bash has quote the others, these begin an expansion, and stay as they are.
+    private static func quoting(_ script: String, for shell: CompletionShell) -> String {
+        let registration = "complete -o filenames -F _coffer coffer"
+        guard shell == .bash, let place = script.firstRange(of: registration) else { return script }
+        return script.replacingCharacters(
+            in: place,
+            with: #"""
+                _coffer_quoted() {
+                    _coffer "${@}"
+                    [[ "${COMPREPLY[*]}" == *[\$\`]* && "${COMP_WORDS[COMP_CWORD]}" != ['"]* ]] || return 0
+                    compopt +o filenames
+                    local -i index
+                    for index in "${!COMPREPLY[@]}"; do
+                        printf -v "COMPREPLY[index]" %q "${COMPREPLY[index]}"
+                    done
+                }
+
+                complete -o filenames -F _coffer_quoted coffer
+                """#
+        )
     }
 
     /// Where the script has found out the verb, and what replaces that.
