@@ -96,6 +96,10 @@ public enum Limits {
     package static let completionMilliseconds = 500
     /// The names that a shell is offered: of more, it gets the next parts.
     package static let completions = 256
+    /// The next parts of names that a shell is offered.
+    package static let completedParts = 1000
+    /// The bytes of names that the daemon keeps opened for completions, with their groups: about 200,000 names.
+    package static let keptNameBytes = 8 << 20
     /// Seconds for which a client waits, by default, for a daemon that is silent during a call.
     public static let answerSeconds = 30
     /// Seconds without a use of a protected key until a lock, by default on a machine without a seat.

@@ -147,6 +147,7 @@ final class LockController: ServerPart {
             keys.forget()
         }
         vault.endContexts()
+        vault.openCatalog?.changes.names.forget()
         audit.noteState(keys.state, because: step == .lock ? cause : nil)
         vault.openCatalog?.files.revokeOpenKeys(in: keys.state)
         withholdPayloads(in: keys.state)

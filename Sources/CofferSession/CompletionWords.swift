@@ -17,23 +17,6 @@ extension [String] {
         default: lines
         }
     }
-
-    /// The names themselves if they are few, or else their next parts, each folder as one.
-    ///
-    /// - Parameter start: What all names begin with.
-    package func folded(behind start: String) -> [String] {
-        if count <= Limits.completions { return self }
-        var parts: Set<String> = []
-        for name in self {
-            let rest = name.utf8.dropFirst(start.utf8.count)
-            let end = rest.firstIndex(of: UInt8(ascii: "/")).map { rest.index(after: $0) } ?? rest.endIndex
-            parts.insert(String(Substring(name.utf8[..<end])))
-        }
-        if parts.count == 1, let folder = parts.first, folder.utf8.count > start.utf8.count {
-            return folded(behind: folder)
-        }
-        return parts.sorted()
-    }
 }
 
 extension String {

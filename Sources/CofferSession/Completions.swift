@@ -56,16 +56,9 @@ private struct Completions {
     func names(_ start: String) -> [String] {
         if let user = value(of: "--from") { return shared(by: user) }
         return ask { (client) throws(CofferError) in
-            var names: [String] = []
             let prefix = start.withoutShellQuotes
-            try forEachPage { (after: String?) throws(CofferError) in
-                let params = ItemListParameters(prefix: prefix, after: after, group: value(of: "--group"))
-                let page = try client.call(params).value
-                names += page.items.map(\.name)
-                return page.next
-            }
-            // All of them: a shell completes what the candidates have in common.
-            return names.folded(behind: prefix)
+            let params = ItemListParameters(prefix: prefix, group: value(of: "--group"), wantsCompletions: true)
+            return try client.call(params).value.names
         }
     }
 

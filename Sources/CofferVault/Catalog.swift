@@ -295,6 +295,7 @@ package final class Catalog {
         }
         files.settle()
         damage.settle(isDone: true)
+        changes.settle()
         hasCommitted = true
         log.note(connection.logPosition, number: audit.nextNumber)
         if isRemoval && !reserve.isFull { checkpoint(truncates: true) }

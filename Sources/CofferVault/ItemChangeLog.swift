@@ -2,12 +2,16 @@ package import CofferCore
 internal import CofferFiles
 package import CofferKeychain
 
-/// The changes of a turn, for subscribed clients; they are notified after the commit.
+/// The changes of a turn, for subscribed clients, which are notified after the commit, and for the names that are kept.
 package final class ItemChangeLog {
-    /// Whether a client has subscribed: otherwise no change is recorded.
+    /// Whether a client has subscribed.
     package var isWanted = false
+    /// The names that follow the changes.
+    package let names = KeptNames()
     private var entries: [ItemChange] = []
     private var missedCount = 0
+
+    private var isRecording: Bool { isWanted || names.isFollowing }
 
     /// A position in the log.
     var mark: (entryCount: Int, missedCount: Int) { (entries.count, missedCount) }
@@ -18,18 +22,24 @@ package final class ItemChangeLog {
         missedCount = mark.missedCount
     }
 
-    /// Records a change, if a client has subscribed.
+    /// Records a change, if it is wanted.
     ///
     /// - Parameter change: The change; if it throws, the caller's change is rolled back. `nil` for none.
     package func note(_ change: @autoclosure () throws -> ItemChange?) rethrows {
-        guard isWanted else { return }
+        guard isRecording else { return }
         guard entries.count < Limits.toldChanges else { return noteUntold(1) }
         if let change = try change() { entries.append(change) }
     }
 
     /// Counts changes that are not reported one by one.
     package func noteUntold(_ count: Int) {
-        if isWanted { missedCount += count }
+        if isRecording { missedCount += count }
+    }
+
+    /// Has the names follow the changes, which are committed.
+    func settle() {
+        names.follow(entries, missedCount: missedCount)
+        if !isWanted { (entries, missedCount) = ([], 0) }
     }
 
     /// Takes out the recorded events.

@@ -129,6 +129,7 @@ extension Vault {
 
     package func itemList(_ params: ItemListParameters, _ call: Call) throws -> Step {
         call.isFor("can't list the items")
+        if params.wantsCompletions { return try itemCompletions(params, call) }
         let keys = try keys
         if params.isOfAllGroups && params.group != nil {
             throw CofferError(.param, "parameters 'group' and 'allGroups' were both given", hint: "give one of them")
@@ -138,6 +139,14 @@ extension Vault {
             Reply(ItemPage(items: $0, next: $1, damagedCount: $2.damagedCount, sealedCount: $2.sealedCount))
         }
         return try perform(listing, call)
+    }
+
+    private func itemCompletions(_ params: ItemListParameters, _ call: Call) throws -> Step {
+        try params.checkForCompletions()
+        let (group, prefix) = (try call.group(params.group), params.prefix ?? "")
+        let kept = try catalog.changes.names
+        if let names = kept.list { return .done(Reply(completions: names.completions(of: prefix, in: group))) }
+        return try perform(Completions(of: prefix, in: group, kept), call)
     }
 
     // MARK: Changing

@@ -242,6 +242,10 @@ public struct ItemListParameters: MethodParameters {
     ///
     /// It excludes `group`. Absent means false.
     public let isOfAllGroups: Bool
+    /// Whether only what a shell may complete `prefix` to is wanted.
+    ///
+    /// Of the other parameters, it takes `group` only. Absent means false.
+    public let wantsCompletions: Bool
 
     /// Makes the parameters.
     public init(
@@ -255,7 +259,8 @@ public struct ItemListParameters: MethodParameters {
         limit: Int64? = nil,
         expiringBefore: Int64? = nil,
         group: String? = nil,
-        isOfAllGroups: Bool = false
+        isOfAllGroups: Bool = false,
+        wantsCompletions: Bool = false
     ) {
         self.prefix = prefix
         self.pattern = pattern
@@ -268,6 +273,7 @@ public struct ItemListParameters: MethodParameters {
         self.expiringBefore = expiringBefore
         self.group = group
         self.isOfAllGroups = isOfAllGroups
+        self.wantsCompletions = wantsCompletions
     }
 }
 
@@ -284,6 +290,7 @@ extension ItemListParameters: WireObject {
         expiringBefore = try reader.optionalInteger("expiringBefore")
         group = try reader.optionalString("group")
         isOfAllGroups = try reader.optionalBool("allGroups") ?? false
+        wantsCompletions = try reader.optionalBool("completions") ?? false
     }
 
     package var json: JSONObject {
@@ -299,6 +306,7 @@ extension ItemListParameters: WireObject {
         object.append("expiringBefore", expiringBefore)
         object.append("group", group)
         if isOfAllGroups { object.append("allGroups", true) }
+        if wantsCompletions { object.append("completions", true) }
         return object
     }
 }
@@ -317,17 +325,23 @@ public struct ItemPage: Hashable, Sendable {
     ///
     /// Absent means 0.
     public let sealedCount: Int
+    /// If `completions` was asked for, instead of `items`: the names that begin with `prefix`, in the order
+    /// of their bytes; if they are more than 256, their next parts, up to a slash; and if these are more
+    /// than 1000, the first of them and the last.
+    public let names: [String]
 
     package init(
         items: [ItemInfo],
         next: String? = nil,
         damagedCount: Int,
-        sealedCount: Int = 0
+        sealedCount: Int = 0,
+        names: [String] = []
     ) {
         self.items = items
         self.next = next
         self.damagedCount = damagedCount
         self.sealedCount = sealedCount
+        self.names = names
     }
 }
 
@@ -337,6 +351,7 @@ extension ItemPage: WireObject {
         next = try reader.optionalString("next")
         damagedCount = Int(try reader.integer("damaged", in: 0...Int64.max))
         sealedCount = try reader.optionalInteger("sealedCount", in: 0...Int64.max).map { Int($0) } ?? 0
+        names = try reader.optionalStrings("names") ?? []
     }
 
     package var json: JSONObject {
@@ -345,6 +360,7 @@ extension ItemPage: WireObject {
         object.append("next", next)
         object.append("damaged", damagedCount)
         if sealedCount != 0 { object.append("sealedCount", sealedCount) }
+        if !names.isEmpty { object.append("names", names) }
         return object
     }
 }
