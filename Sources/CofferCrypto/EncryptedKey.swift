@@ -15,18 +15,20 @@ package enum EncryptedKey {
         case noMemory
     }
 
-    /// Decrypts the keys of OpenSSH, which have no integrity check.
+    /// Decrypts the keys of OpenSSH, which have no integrity check unless there is a tag.
     ///
     /// - Parameters:
     ///   - input: The ciphertext, in whole blocks.
     ///   - cipher: libcrypto's name of the cipher, such as `AES-256-CTR`.
     ///   - key: The key, followed by the initialization vector.
     ///   - keyBytes: The size of the key without the vector.
+    ///   - tag: The tag of 16 bytes of a cipher that authenticates; empty for another one.
     package static func decrypt(
         _ input: RawSpan,
         _ cipher: String,
         _ key: borrowing SecretBytes,
-        keyBytes: Int
+        keyBytes: Int,
+        tag: RawSpan = RawSpan()
     ) throws(Failure) -> SecretBytes {
         guard let library else { throw .noLibrary }
         var output: SecretBytes
@@ -39,7 +41,7 @@ package enum EncryptedKey {
             unsafe library.freeContext(context)
             unsafe library.freeCipher(description)
         }
-        var count: CInt = 0
+        var (count, rest): (CInt, CInt) = (0, 0)
         let isDone = clearingUp {
             unsafe output.withUnsafeMutableBytes { buffer in
                 unsafe buffer.withPointer { output in
@@ -47,8 +49,9 @@ package enum EncryptedKey {
                         unsafe key.withPointer { key in
                             unsafe input.withPointer { input in
                                 unsafe library.begin(context, description, nil, key, key + keyBytes, 0) == 1
-                                    && library.pad(context, 0) == 1
+                                    && library.pad(context, 0) == 1 && library.expect(tag, context)
                                     && library.update(context, output, &count, input, CInt(buffer.count - 32)) == 1
+                                    && (tag.byteCount == 0 || library.end(context, output + Int(count), &rest) == 1)
                             }
                         }
                     }
@@ -114,6 +117,11 @@ private struct Library: Sendable {
         @Sendable @convention(c) (
             Object, UnsafeMutablePointer<UInt8>, UnsafeMutablePointer<CInt>, Bytes, CInt
         ) -> CInt
+    typealias End =
+        @Sendable @convention(c) (
+            Object, UnsafeMutablePointer<UInt8>, UnsafeMutablePointer<CInt>
+        ) -> CInt
+    typealias Control = @Sendable @convention(c) (Object, CInt, CInt, UnsafeMutableRawPointer?) -> CInt
     typealias Open = @Sendable @convention(c) (Bytes, CInt) -> Object
     typealias Ask =
         @convention(c) (
@@ -127,6 +135,7 @@ private struct Library: Sendable {
 
     /// No configuration file, and nothing at the exit of the process.
     private static let options: UInt64 = 0x80 | 0x8_0000
+    private static let setTag: CInt = 0x11
 
     let fetch: Fetch
     let freeCipher: Free
@@ -135,6 +144,8 @@ private struct Library: Sendable {
     let begin: Begin
     let pad: Pad
     let update: Update
+    let end: End
+    private let control: Control
     let freeInformation: Free
     let encode: Encode
     private let open: Open
@@ -158,6 +169,8 @@ private struct Library: Sendable {
             let begin: Begin = unsafe find("EVP_CipherInit_ex"),
             let pad: Pad = unsafe find("EVP_CIPHER_CTX_set_padding"),
             let update: Update = unsafe find("EVP_CipherUpdate"),
+            let end: End = unsafe find("EVP_CipherFinal_ex"),
+            let control: Control = unsafe find("EVP_CIPHER_CTX_ctrl"),
             let open: Open = unsafe find("BIO_new_mem_buf"),
             let close: Free = unsafe find("BIO_free_all"),
             let read: Read = unsafe find("PEM_read_bio_PrivateKey"),
@@ -171,9 +184,18 @@ private struct Library: Sendable {
         unsafe (self.fetch, self.freeCipher) = (fetch, freeCipher)
         unsafe (self.makeContext, self.freeContext) = (makeContext, freeContext)
         unsafe (self.begin, self.pad, self.update) = (begin, pad, update)
+        unsafe (self.end, self.control) = (end, control)
         unsafe (self.open, self.close, self.read) = (open, close, read)
         unsafe (self.freeKey, self.inform) = (freeKey, inform)
         unsafe (self.freeInformation, self.encode) = (freeInformation, encode)
+    }
+
+    /// Sets the tag that a context has to find; an empty one is none.
+    func expect(_ tag: RawSpan, _ context: OpaquePointer) -> Bool {
+        if tag.byteCount == 0 { return true }
+        return unsafe tag.withPointer {
+            unsafe control(context, Self.setTag, CInt(tag.byteCount), UnsafeMutableRawPointer(mutating: $0)) == 1
+        }
     }
 
     /// The PKCS#8 of a key, which the caller frees; `nil` if it can't be opened.

@@ -50,6 +50,13 @@ struct KeyImportTests {
             ("ssh-keygen -q -t ecdsa -b 384 -N 'a b' -a 2 -C it -f key", "a b", "ecdsa", 384),
             ("ssh-keygen -q -t ed25519 -N secret -C it -f key", "secret", "ed25519", 256),
             ("ssh-keygen -q -t ecdsa -b 256 -N x -Z aes128-cbc -a 1 -C it -f key", "x", "ecdsa", 256),
+            ("ssh-keygen -q -t ecdsa -b 256 -N x -Z 3des-cbc -a 1 -C it -f key", "x", "ecdsa", 256),
+            ("ssh-keygen -q -t ed25519 -N x -Z aes128-gcm@openssh.com -a 1 -C it -f key", "x", "ed25519", 256),
+            ("ssh-keygen -q -t rsa -b 2048 -N x -Z aes256-gcm@openssh.com -a 1 -C it -f key", "x", "rsa", 2048),
+            (
+                "ssh-keygen -q -t ecdsa -b 384 -N x -Z chacha20-poly1305@openssh.com -a 1 -C it -f key", "x", "ecdsa",
+                384
+            ),
         ] as [(String, String?, String, Int64)]
     )
     func `of OpenSSH are stored with type, size and comment`(

@@ -4,13 +4,15 @@ internal import CofferMemory
 
 /// A private key in the format of OpenSSH's `PROTOCOL.key`: one key, encrypted or not.
 package struct OpenSSHKey {
-    /// The ciphers that `ssh-keygen -Z` writes and that can be opened, with libcrypto's names: without those that
-    /// authenticate, which no default has ever been.
-    private static let ciphers: [(name: String, library: String, keyBytes: Int)] = [
-        ("aes256-ctr", "AES-256-CTR", 32), ("aes192-ctr", "AES-192-CTR", 24), ("aes128-ctr", "AES-128-CTR", 16),
-        ("aes256-cbc", "AES-256-CBC", 32), ("aes192-cbc", "AES-192-CBC", 24), ("aes128-cbc", "AES-128-CBC", 16),
+    /// The ciphers that `ssh-keygen -Z` writes.
+    private static let ciphers: [(name: String, cipher: KeyFileCipher)] = [
+        ("aes256-ctr", .blocks("AES-256-CTR", keyBytes: 32)), ("aes192-ctr", .blocks("AES-192-CTR", keyBytes: 24)),
+        ("aes128-ctr", .blocks("AES-128-CTR", keyBytes: 16)), ("aes256-cbc", .blocks("AES-256-CBC", keyBytes: 32)),
+        ("aes192-cbc", .blocks("AES-192-CBC", keyBytes: 24)), ("aes128-cbc", .blocks("AES-128-CBC", keyBytes: 16)),
+        ("3des-cbc", .tripleDES), ("aes256-gcm@openssh.com", .gcm("AES-256-GCM", keyBytes: 32)),
+        ("aes128-gcm@openssh.com", .gcm("AES-128-GCM", keyBytes: 16)),
+        ("chacha20-poly1305@openssh.com", .chaCha20Poly1305),
     ]
-    private static let vectorBytes = 16
     /// A derivation of as many rounds takes a minute: a file that says more is not one of a person.
     private static let rounds = 1...10_000
 
@@ -18,6 +20,8 @@ package struct OpenSSHKey {
     private let options: Range<Int>
     private let published: Range<Int>
     private let sealed: Range<Int>
+    /// The tag of a cipher that authenticates, behind the rest.
+    private let tag: Range<Int>
 
     /// Reads what is not encrypted.
     init(_ bytes: RawSpan) throws(CofferError) {
@@ -31,7 +35,8 @@ package struct OpenSSHKey {
         else { throw .malformedKey }
         published = try fields.string(in: bytes)
         sealed = try fields.string(in: bytes)
-        try fields.finish()
+        tag = try fields.take(fields.remaining)
+        guard cipher != "none" || tag.isEmpty else { throw .malformedKey }
     }
 
     /// Reads the key.
@@ -44,31 +49,34 @@ package struct OpenSSHKey {
         _ ask: () throws(CofferError) -> SecretBytes
     ) throws(CofferError) -> KeyInput {
         guard cipher != "none" else { return try read(bytes.extracting(sealed), 8, bytes) }
-        guard let form = Self.ciphers.first(where: { $0.name == cipher }) else {
-            throw PEM.Subject.key.refusal("it is encrypted by \(quotedForDisplay(cipher)), which is not known")
+        guard let form = Self.ciphers.first(where: { $0.name == cipher })?.cipher else {
+            throw PEM.Subject.key.refusal(
+                "it is encrypted by \(quotedForDisplay(cipher)), which is not known",
+                hint: "'ssh-keygen -p -Z aes256-ctr -f FILE' encrypts it by another cipher"
+            )
         }
         var parts = KeyCursor(options)
         let salt = bytes.copy(try parts.string(in: bytes))
         let rounds = try parts.number(4, in: bytes)
         try parts.finish()
         guard !salt.isEmpty, salt.count <= 1024, Self.rounds.contains(rounds), !sealed.isEmpty,
-            sealed.count % Self.vectorBytes == 0
+            sealed.count % form.blockBytes == 0, tag.count == form.tagBytes
         else { throw .malformedKey }
         let passphrase = try ask()
         let opened: SecretBytes
         do {
             let key = try BcryptKey.derive(
-                form.keyBytes + Self.vectorBytes,
+                form.keyBytes + form.vectorBytes,
                 from: passphrase,
                 salt: salt,
                 rounds: rounds
             )
-            opened = try EncryptedKey.decrypt(bytes.extracting(sealed), form.library, key, keyBytes: form.keyBytes)
+            opened = try form.decrypt(bytes.extracting(sealed), tag: bytes.extracting(tag), key)
         } catch let failure as EncryptedKey.Failure { throw .notOpened(failure) } catch { throw .noSecretMemory }
         return try opened.withBytes { (inside) throws(CofferError) in
             var checks = KeyCursor(0..<inside.byteCount)
             guard try checks.number(4, in: inside) == checks.number(4, in: inside) else { throw .notOpened(.notOpened) }
-            return try read(inside, Self.vectorBytes, bytes)
+            return try read(inside, form.blockBytes, bytes)
         }
     }
 
@@ -181,7 +189,10 @@ package struct KeyCursor {
 
     package var isAtEnd: Bool { place == end }
 
-    mutating func take(_ count: Int) throws(CofferError) -> Range<Int> {
+    /// The number of bytes that were not read.
+    package var remaining: Int { end - place }
+
+    package mutating func take(_ count: Int) throws(CofferError) -> Range<Int> {
         guard count <= end - place else { throw .malformedKey }
         defer { place += count }
         return place..<(place + count)

@@ -13,8 +13,8 @@ struct PEM {
         /// The hint if it is malformed.
         let hint: String
 
-        func refusal(_ finding: String) -> CofferError {
-            CofferError(.param, "can't read \(name): \(finding)", hint: hint)
+        func refusal(_ finding: String, hint: String? = nil) -> CofferError {
+            CofferError(.param, "can't read \(name): \(finding)", hint: hint ?? self.hint)
         }
     }
 
