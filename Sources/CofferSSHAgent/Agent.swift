@@ -12,6 +12,8 @@ final class Agent {
     /// The hash of the passphrase of `ssh-add -x`, while the agent is locked.
     private var lockHash: (salt: [UInt8], hash: SecretBytesBox)?
     private var failedUnlocks = 0
+    /// When the last unlocking that has to wait is tried.
+    private var lastTry: ContinuousClock.Instant?
     /// When the next key of `ssh-add -t` ends, in milliseconds since 1970.
     private var nextExpiry: Int64? = 0
 
@@ -44,10 +46,17 @@ final class Agent {
         } catch { throw .noSecretMemory }
     }
 
+    /// Until when an unlocking has to wait: after wrong passphrases for longer and longer, as in OpenSSH's agent, and one
+    /// after the other, over whatever connections they come; `nil` if it has not.
+    func delayOfUnlock() -> ContinuousClock.Instant? {
+        guard failedUnlocks > 0 else { return nil }
+        let end = max(.now, lastTry ?? .now) + .milliseconds(100 * min(failedUnlocks, 100))
+        lastTry = end
+        return end
+    }
+
     func unlock(_ passphrase: RawSpan) throws(CofferError) {
         guard let lockHash else { throw CofferError(.param, "the agent is not locked") }
-        // A delay that grows, as that of OpenSSH's agent; meanwhile nothing else is answered either.
-        usleep(UInt32(min(failedUnlocks, 100)) * 100_000)
         let hash: SecretBytes
         do { hash = try Self.hash(passphrase, lockHash.salt) } catch { throw .noSecretMemory }
         guard hash.isEqual(to: lockHash.hash.bytes) else {

@@ -13,6 +13,8 @@ final class AgentConnection {
     private var output: [UInt8] = []
     /// What a person is asked before the message is answered.
     private var question: AgentQuestion?
+    /// When the message is to be answered.
+    private(set) var delayEnd: ContinuousClock.Instant?
     /// The program that asks, once it is the turn of this connection.
     private var askpass: Askpass?
 
@@ -24,15 +26,16 @@ final class AgentConnection {
     var number: Int32 { socket.number }
     /// While an answer is not sent, no further message is received.
     var isSending: Bool { !output.isEmpty }
-    /// Nor while a person is to be asked.
-    var isReceiving: Bool { !isSending && question == nil }
+    /// Nor while a person is to be asked, or a delay lasts.
+    var isReceiving: Bool { !isSending && !isWaiting }
+    private var isWaiting: Bool { question != nil || delayEnd != nil }
 
     /// Sends what is pending, or receives and answers one message.
     ///
     /// - Returns: Whether the connection goes on.
     func advance() -> Bool {
-        // The client has not waited for the person.
-        if question != nil { return false }
+        // The client has not waited for the person, or for the delay.
+        if isWaiting { return false }
         do throws(SystemError) {
             if isSending { return try send() }
             guard try receive() else { return false }
@@ -41,18 +44,28 @@ final class AgentConnection {
                 self.message = consume message
                 return true
             }
-            answer(consume message, isConfirmed: false)
+            answer(consume message, .received)
             return try send()
         } catch { return false }
     }
 
-    private func answer(_ message: consuming SecretBytes, isConfirmed: Bool) {
-        switch message.withBytes({ session.answer(to: $0, isConfirmed: isConfirmed) }) {
+    private func answer(_ message: consuming SecretBytes, _ stage: AgentSession.Stage) {
+        switch message.withBytes({ session.answer(to: $0, stage) }) {
         case .message(let bytes): reply(bytes)
         case .question(let question):
             self.question = question
             self.message = consume message
+        case .delay(let end):
+            delayEnd = end
+            self.message = consume message
         }
+    }
+
+    /// Answers the message whose delay is over, if it is.
+    func answerIfDue() {
+        guard let end = delayEnd, end <= .now, let message = message.take() else { return }
+        delayEnd = nil
+        answer(message, .due)
     }
 
     private func reply(_ answer: [UInt8]) {
@@ -93,7 +106,7 @@ final class AgentConnection {
         guard askpass.isConfirmed() else {
             return reply(session.refusal(question, CofferError(.userCanceled, "the use was not confirmed")))
         }
-        answer(message, isConfirmed: true)
+        answer(message, .confirmed)
     }
 
     // MARK: The socket

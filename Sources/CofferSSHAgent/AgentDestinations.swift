@@ -105,12 +105,12 @@ struct SSHLogin {
     let user: String
     private let hostKey: [UInt8]?
 
-    /// Parses a request; `nil` if the message is none for this key.
-    init?(_ bytes: RawSpan, _ place: Range<Int>, by key: SSHPublicKey) {
-        do throws(CofferError) { try self.init(checking: bytes, place, by: key) } catch { return nil }
+    /// Parses a request; `nil` if the message is none for this key or certificate.
+    init?(_ bytes: RawSpan, _ place: Range<Int>, by blob: [UInt8]) {
+        do throws(CofferError) { try self.init(checking: bytes, place, by: blob) } catch { return nil }
     }
 
-    private init(checking bytes: RawSpan, _ place: Range<Int>, by key: SSHPublicKey) throws(CofferError) {
+    private init(checking bytes: RawSpan, _ place: Range<Int>, by blob: [UInt8]) throws(CofferError) {
         var fields = KeyCursor(place)
         session = bytes.copy(try fields.string(in: bytes))
         guard try fields.number(1, in: bytes) == Self.message else { throw .malformedKey }
@@ -119,7 +119,7 @@ struct SSHLogin {
         let method = try fields.text(in: bytes)
         guard try fields.number(1, in: bytes) == 1 else { throw .malformedKey }
         _ = try fields.string(in: bytes)
-        guard bytes.copy(try fields.string(in: bytes)) == key.blob else { throw .malformedKey }
+        guard bytes.copy(try fields.string(in: bytes)) == blob else { throw .malformedKey }
         switch method {
         case "publickey": hostKey = nil
         case "publickey-hostbound-v00@openssh.com": hostKey = bytes.copy(try fields.string(in: bytes))

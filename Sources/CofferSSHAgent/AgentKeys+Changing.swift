@@ -42,11 +42,13 @@ extension AgentKeys {
     ///
     /// - Parameters:
     ///   - key: The key.
+    ///   - certificate: The certificate that it came with, encoded; `nil` leaves the one that the key has.
     ///   - constraints: The constraints.
     ///   - path: The bindings of the connection: what it may not see, it may not change.
     /// - Throws: `duplicateItem` if the vault has it already, and the constraints can't be those that are given.
     func add(
         _ key: consuming KeyInput,
+        _ certificate: [UInt8]?,
         _ constraints: AgentConstraints,
         over path: [AgentBinding]
     ) throws(CofferError) {
@@ -57,12 +59,13 @@ extension AgentKeys {
             let comment = key.comment.flatMap { $0.isEmpty ? nil : $0 } ?? publicKey.fingerprint
             var user = [AgentAttribute.added.name: AgentAttribute.added.value]
             if constraints.isConfirmed { user[AgentAttribute.confirmed.name] = AgentAttribute.confirmed.value }
+            user[AgentAttribute.certificate] = certificate.map { Base64.encode($0) }
             user[AgentAttribute.destinations] = constraints.destinations.map { Base64.encode($0.bytes) }
             try store(key, publicKey, label: comment, comment: comment, user: user, expiry: expiry)
             return
         }
         guard known.isVisible(over: path) else { throw .noSuchKey }
-        if known.isAdded { return try change(known, constraints, expiry) }
+        if known.isAdded { return try change(known, certificate, constraints, expiry) }
         guard constraints.isEmpty else {
             throw CofferError(
                 .duplicateItem,
@@ -70,10 +73,19 @@ extension AgentKeys {
                 hint: "remove it first: 'coffer keychain delete --reference \(known.reference.hexadecimal)'"
             )
         }
+        var change = KeychainChange()
+        change.user[AgentAttribute.certificate] = certificate.map { Base64.encode($0) }
+        try apply(change, to: known)
     }
 
-    private func change(_ key: AgentKey, _ constraints: AgentConstraints, _ expiry: Int64?) throws(CofferError) {
+    private func change(
+        _ key: AgentKey,
+        _ certificate: [UInt8]?,
+        _ constraints: AgentConstraints,
+        _ expiry: Int64?
+    ) throws(CofferError) {
         var change = KeychainChange()
+        change.user[AgentAttribute.certificate] = certificate.map { Base64.encode($0) }
         if let expiry {
             change.attributes[.expiryDate] = .date(expiry)
         } else if key.expiry != nil {
@@ -89,6 +101,10 @@ extension AgentKeys {
         } else if key.destinations != nil {
             change.removedUser.insert(AgentAttribute.destinations)
         }
+        try apply(change, to: key)
+    }
+
+    private func apply(_ change: KeychainChange, to key: AgentKey) throws(CofferError) {
         if change.isEmpty { return }
         try client.call(KeychainUpdateParameters(KeychainQuery(reference: key.reference), change))
     }
@@ -109,13 +125,21 @@ extension AgentKeys {
         try client.call(KeychainDeleteParameters(KeychainQuery(reference: key.reference)))
     }
 
-    /// Removes the keys that `ssh-add` has added, and those only.
+    /// Removes the certificate of a key, which `ssh-add` has added, whoever has added the key.
+    func removeCertificate(of key: AgentKey) throws(CofferError) {
+        guard key.certificate != nil else { return }
+        var change = KeychainChange()
+        change.removedUser = [AgentAttribute.certificate]
+        try apply(change, to: key)
+    }
+
+    /// Removes the keys and the certificates that `ssh-add` has added, and those only.
     ///
     /// - Parameter path: The bindings of the connection: what it may not see, it may not remove.
     /// - Returns: How many keys are left.
     func removeAdded(over path: [AgentBinding]) throws(CofferError) -> Int {
         let keys = try list().filter { $0.isVisible(over: path) }
-        for key in keys where key.isAdded { try remove(key) }
+        for key in keys { try key.isAdded ? remove(key) : removeCertificate(of: key) }
         return keys.count { !$0.isAdded }
     }
 

@@ -8,6 +8,8 @@ internal import CofferTerminal
 struct AgentKey {
     let reference: ItemID
     let publicKey: SSHPublicKey
+    /// The certificate that is listed beside the key, encoded; `nil` if there is none.
+    let certificate: [UInt8]?
     let comment: String
     /// Whether `ssh-add` added it, so that `ssh-add` may remove it.
     let isAdded: Bool
@@ -22,6 +24,9 @@ struct AgentKey {
     ///
     /// - Parameter path: The bindings of the connection.
     func isVisible(over path: [AgentBinding]) -> Bool { destinations?.allow(path, user: nil) ?? true }
+
+    /// The encoded key and its certificate, each of which a client may name it by.
+    var blobs: [[UInt8]] { [publicKey.blob] + (certificate.map { [$0] } ?? []) }
 
     /// The name of the key in messages.
     var quoted: String { "\(quotedForDisplay(comment)) (\(publicKey.fingerprint))" }
@@ -71,6 +76,7 @@ struct AgentKeys {
         return AgentKey(
             reference: item.reference,
             publicKey: publicKey,
+            certificate: user[AgentAttribute.certificate].flatMap { Base64.decode($0) },
             comment: user[AgentAttribute.comment] ?? label,
             isAdded: user[AgentAttribute.added.name] == AgentAttribute.added.value,
             isConfirmed: user[AgentAttribute.confirmed.name] != nil,
@@ -89,11 +95,11 @@ struct AgentKeys {
         return try? SSHPublicKey(type, key.bytes)
     }
 
-    /// The key of an encoded public key.
+    /// The key of an encoded public key, or of a certificate.
     ///
     /// - Throws: `itemNotFound` if there is none.
     func key(of blob: [UInt8]) throws(CofferError) -> AgentKey {
-        guard let key = try list().first(where: { $0.publicKey.blob == blob }) else { throw .noSuchKey }
+        guard let key = try list().first(where: { $0.blobs.contains(blob) }) else { throw .noSuchKey }
         return key
     }
 

@@ -22,6 +22,7 @@ struct AgentServer: ~Copyable {
         var connections: [AgentConnection] = []
         while true {
             agent.purgeIfDue()
+            for connection in connections { connection.answerIfDue() }
             let asking = Self.asking(connections)
             waiting.removeAll()
             for connection in connections {
@@ -30,7 +31,7 @@ struct AgentServer: ~Copyable {
             let isAccepting = connections.count < Self.connectionLimit
             waiting.add(listener.number, isReading: isAccepting, isWriting: false)
             if let number = asking?.askingNumber { waiting.add(number, isReading: true, isWriting: false) }
-            waiting.wait(until: agent.deadline)
+            waiting.wait(until: ([agent.deadline] + connections.map(\.delayEnd)).compactMap(\.self).min())
             let known = connections.count
             if let asking, waiting.isReady(at: known + 1) { asking.finishAsking() }
             connections = connections.enumerated().filter { index, connection in

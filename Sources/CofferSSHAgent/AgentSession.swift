@@ -9,6 +9,8 @@ final class AgentSession {
     private let agent: Agent
     /// The sessions of SSH through which the connection came, the first one first.
     private var bindings: [AgentBinding] = []
+    /// The certificates of keys that were removed over this connection: `ssh-add -d` names both.
+    private var removedCertificates: Set<[UInt8]> = []
 
     init(_ agent: Agent) { self.agent = agent }
 
@@ -17,11 +19,23 @@ final class AgentSession {
         case message([UInt8])
         /// A person is to be asked before the message is answered.
         case question(AgentQuestion)
+        /// The message is to be answered at that time.
+        case delay(until: ContinuousClock.Instant)
+    }
+
+    /// What has happened to a message.
+    enum Stage {
+        case received
+        /// A person has agreed to it.
+        case confirmed
+        /// Its delay is over.
+        case due
     }
 
     private enum Failure: Error {
         case unknownExtension
         case isToBeConfirmed(AgentQuestion)
+        case isToWait(until: ContinuousClock.Instant)
     }
 
     private static let failure = SSHWriter(.failure).bytes
@@ -32,8 +46,8 @@ final class AgentSession {
     ///
     /// - Parameters:
     ///   - message: The message.
-    ///   - isConfirmed: Whether a person has agreed to it.
-    func answer(to message: RawSpan, isConfirmed: Bool) -> Answer {
+    ///   - stage: What has happened to it.
+    func answer(to message: RawSpan, _ stage: Stage) -> Answer {
         var fields = KeyCursor(0..<message.byteCount)
         var number: UInt8 = 0
         do {
@@ -41,9 +55,11 @@ final class AgentSession {
             guard let request = AgentMessage.Request(rawValue: number) else {
                 throw CofferError(.unimplemented, "message \(number) is not known")
             }
-            return .message(try answer(to: request, &fields, in: message, isConfirmed))
+            return .message(try answer(to: request, &fields, in: message, stage))
         } catch Failure.isToBeConfirmed(let question) {
             return .question(question)
+        } catch Failure.isToWait(let end) {
+            return .delay(until: end)
         } catch Failure.unknownExtension {
             return .message(Self.failure)
         } catch let error as CofferError where error.message == CofferError.malformedKey.message {
@@ -65,7 +81,7 @@ final class AgentSession {
         to request: AgentMessage.Request,
         _ fields: inout KeyCursor,
         in message: RawSpan,
-        _ isConfirmed: Bool
+        _ stage: Stage
     ) throws -> [UInt8] {
         switch request {
         case .removeAllRSAIdentities:
@@ -77,6 +93,9 @@ final class AgentSession {
         case .lock, .unlock:
             let passphrase = message.extracting(try fields.string(in: message))
             try fields.finish()
+            if request == .unlock, stage == .received, let end = agent.delayOfUnlock() {
+                throw Failure.isToWait(until: end)
+            }
             try request == .lock ? agent.lock(passphrase) : agent.unlock(passphrase)
             return SSHWriter(.success).bytes
         case .extension: return try answer(toExtension: fields.text(in: message), &fields, in: message)
@@ -84,15 +103,12 @@ final class AgentSession {
         }
         guard !agent.isLocked else { throw CofferError.agentIsLocked }
         switch request {
-        case .signRequest: return try sign(&fields, in: message, isConfirmed)
+        case .signRequest: return try sign(&fields, in: message, isConfirmed: stage == .confirmed)
         case .addIdentity, .addIDConstrained: try add(&fields, in: message, request == .addIDConstrained)
         case .removeIdentity:
             let blob = message.copy(try fields.string(in: message))
             try fields.finish()
-            let keys = try agent.keys()
-            let key = try keys.key(of: blob)
-            guard key.isVisible(over: bindings) else { throw CofferError.noSuchKey }
-            try keys.remove(key)
+            if removedCertificates.remove(blob) == nil { try remove(blob) }
         default:
             try fields.finish()
             let left = try agent.keys().removeAdded(over: bindings)
@@ -103,13 +119,24 @@ final class AgentSession {
         return SSHWriter(.success).bytes
     }
 
+    /// Removes a key with its certificate, or a certificate alone.
+    private func remove(_ blob: [UInt8]) throws {
+        let keys = try agent.keys()
+        let key = try keys.key(of: blob)
+        guard key.isVisible(over: bindings) else { throw CofferError.noSuchKey }
+        if blob == key.certificate { return try keys.removeCertificate(of: key) }
+        try keys.remove(key)
+        if let certificate = key.certificate { removedCertificates = [certificate] }
+    }
+
     private func identities() throws -> [UInt8] {
         let keys = agent.isLocked ? [] : try agent.keys().list().filter { $0.isVisible(over: bindings) }
         var writer = SSHWriter(.identitiesAnswer)
-        writer.number(keys.count)
-        for key in keys {
-            writer.string(key.publicKey.blob)
-            writer.string(key.comment)
+        let identities = keys.flatMap { key in key.blobs.map { ($0, key.comment) } }
+        writer.number(identities.count)
+        for (blob, comment) in identities {
+            writer.string(blob)
+            writer.string(comment)
         }
         guard writer.bytes.count <= AgentMessage.limit else {
             throw CofferError(.dataTooLarge, "\(keys.count) keys are more than a message holds")
@@ -120,7 +147,7 @@ final class AgentSession {
     private func sign(
         _ fields: inout KeyCursor,
         in message: RawSpan,
-        _ isConfirmed: Bool
+        isConfirmed: Bool
     ) throws -> [UInt8] {
         let blob = message.copy(try fields.string(in: message))
         let content = try fields.string(in: message)
@@ -128,7 +155,7 @@ final class AgentSession {
         try fields.finish()
         let key = try agent.keys().key(of: blob)
         do {
-            try check(key, signing: content, in: message)
+            try check(key, named: blob, signing: content, in: message)
             if key.isConfirmed && !isConfirmed { throw Failure.isToBeConfirmed(AgentQuestion(key)) }
             let signed = try Secret(copying: message.extracting(content))
             let signature = try agent.keys().signature(of: signed, by: key, flags: flags)
@@ -141,9 +168,16 @@ final class AgentSession {
     }
 
     /// Checks that a key which is restricted to destinations logs in to one of them.
-    private func check(_ key: AgentKey, signing content: Range<Int>, in message: RawSpan) throws(CofferError) {
+    ///
+    /// - Parameter blob: The key or the certificate that the request names.
+    private func check(
+        _ key: AgentKey,
+        named blob: [UInt8],
+        signing content: Range<Int>,
+        in message: RawSpan
+    ) throws(CofferError) {
         guard let destinations = key.destinations else { return }
-        guard let login = SSHLogin(message, content, by: key.publicKey), login.isAllowed(by: destinations, bindings)
+        guard let login = SSHLogin(message, content, by: blob), login.isAllowed(by: destinations, bindings)
         else {
             throw CofferError(
                 .missingEntitlement,
@@ -154,12 +188,28 @@ final class AgentSession {
     }
 
     private func add(_ fields: inout KeyCursor, in message: RawSpan, _ isConstrained: Bool) throws {
-        var type = fields
-        guard try !type.text(in: message).hasSuffix("-cert-v01@openssh.com") else { throw CofferError.certificate }
+        var rest = fields
+        guard SSHCertificate.isType(try rest.text(in: message)) else {
+            return try add(nil, &fields, in: message, isConstrained)
+        }
+        let certificate = try SSHCertificate(message.copy(try rest.string(in: message)))
+        let request = try certificate.request(with: &rest, in: message)
+        try request.withBytes { request in
+            var fields = KeyCursor(0..<request.byteCount)
+            try add(certificate.blob, &fields, in: request, isConstrained)
+        }
+    }
+
+    private func add(
+        _ certificate: [UInt8]?,
+        _ fields: inout KeyCursor,
+        in message: RawSpan,
+        _ isConstrained: Bool
+    ) throws {
         let key = try OpenSSHKey.key(&fields, in: message)
         let constraints = isConstrained ? try AgentConstraints(&fields, in: message) : AgentConstraints()
         try fields.finish()
-        try agent.keys().add(key, constraints, over: bindings)
+        try agent.keys().add(key, certificate, constraints, over: bindings)
         agent.expiryMayHaveChanged()
     }
 
@@ -192,12 +242,6 @@ extension CofferError {
     fileprivate static func unused(_ key: String, _ error: CofferError) -> CofferError {
         CofferError(error.code, "\(key) did not sign: \(error.message)", hint: error.hint)
     }
-
-    fileprivate static let certificate = CofferError(
-        .unimplemented,
-        "certificates are not kept: the key signs for them as well",
-        hint: "'CertificateFile' in ssh_config(5) names one"
-    )
 
     fileprivate static let agentIsLocked = CofferError(
         .notAvailable,

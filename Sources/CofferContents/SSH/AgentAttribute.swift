@@ -9,6 +9,8 @@ package enum AgentAttribute {
     package static let publicKey: AttributeName = "publicKey"
     package static let added: (name: AttributeName, value: String) = ("addedBy", "ssh-add")
     package static let confirmed: (name: AttributeName, value: String) = ("confirm", "yes")
+    /// The certificate of the key that `ssh-add` has added, in base64.
+    package static let certificate: AttributeName = "certificate"
     /// The destination constraints, in base64.
     package static let destinations: AttributeName = "destinations"
 }

@@ -143,13 +143,28 @@ import Testing
         )
     }
 
+    /// Locks or unlocks the agent with a passphrase, for which ssh-add asks on a terminal only.
+    private func lock(_ option: String, _ phrase: String, then: String = "") throws -> CommandResult {
+        try agent.run(
+            """
+            printf '#!/bin/sh\\necho %s\\n' '\(phrase)' >ask; chmod 700 ask
+            SSH_ASKPASS=$PWD/ask SSH_ASKPASS_REQUIRE=force ssh-add \(option) \(then)
+            """
+        )
+    }
+
+    @Test func `a wrong passphrase delays the next one, and nothing else`() throws {
+        #expect(try lock("-x", "phrase").status == 0)
+        for _ in 0..<9 { #expect(try lock("-X", "other").status != 0) }
+        let answers = try lock(
+            "-X",
+            "phrase",
+            then: "2>/dev/null & sleep 0.2; ssh-add -l; wait; ssh-add -l | cut -d' ' -f3"
+        )
+        #expect(answers.text.hasSuffix("The agent has no identities.\nkept\n"), "\(answers)")
+    }
+
     @Test func `a locked agent lists nothing and does nothing, until its passphrase is given`() throws {
-        // ssh-add asks on a terminal only.
-        func lock(_ option: String, _ phrase: String) throws -> CommandResult {
-            try agent.run(
-                "printf '#!/bin/sh\\necho %s\\n' '\(phrase)' >ask; chmod 700 ask; SSH_ASKPASS=$PWD/ask SSH_ASKPASS_REQUIRE=force ssh-add \(option)"
-            )
-        }
         #expect(try lock("-X", "phrase").status != 0)
         #expect(try lock("-x", "phrase").status == 0)
         #expect(try agent.run("ssh-add -l").text == "The agent has no identities.\n")
