@@ -84,6 +84,23 @@ import Testing
         #expect(try daemon.coffer(["list"]).text == "ab\nabc\n")
     }
 
+    @Test func `the line break of echo is asked about where a person types the command, and kept in a script`() throws {
+        let daemon = try Self.vault()
+        // With job control, bash gives each command a process group, as it does at a prompt.
+        for (name, answer, content) in [("no", "n", "token"), ("yes", "y", "token\n"), ("default", "", "token")] {
+            let command = "set -m; echo token | coffer put \(name)"
+            let shown = try onTerminal(daemon, command, [("Keep it? [y/N] ", .line(answer))]).shown
+            #expect(try daemon.coffer(["get", name]).text == content, "\(shown)")
+        }
+        for (name, command) in [
+            ("script", "echo token | coffer put script"), ("two", "set -m; seq 2 | coffer put two"),
+        ] {
+            let shown = try onTerminal(daemon, command).shown
+            #expect(!shown.contains("Keep it?"), "\(shown)")
+            #expect(try daemon.coffer(["get", name]).text.hasSuffix("\n"))
+        }
+    }
+
     @Test func `remove asks on a terminal before it removes a selection`() throws {
         let daemon = try Self.vault("a/b", "a/c")
         let refused = try onTerminal(daemon, "coffer rm 'a/*'", [("type 'yes' to go on: ", "no")])
@@ -181,7 +198,7 @@ import Testing
             try daemon.directory.write(Array(text.utf8), to: name)
             let put = try run(daemon, "coffer put \(name) \(name)")
             #expect(put.text == "stored '\(name)' as a file; it can be read while unlocked\n")
-            #expect(try daemon.coffer(["show", name]).text.contains("protection:     complete\n"))
+            #expect(try daemon.coffer(["show", name]).text.contains("readable:       while unlocked\n"))
         }
         let asked = try run(daemon, "coffer put asked prod.env --protection completeUntilFirstUserAuthentication")
         #expect(asked.text == "stored 'asked' as a file; it stays readable while locked\n")
@@ -200,10 +217,12 @@ import Testing
         #expect(try put("--accessible", "WhenUnlocked") == "")
         #expect(try put() == "")
         let changed = try put("--accessible", "AfterFirstUnlock")
-        #expect(changed == "warning: it was WhenUnlocked before, and is AfterFirstUnlock now\n")
+        #expect(changed == "warning: it could be read while unlocked before, and can be read after first unlock now\n")
         #expect(try put("--store", "file") == "")
         let back = try put("--protection", "complete")
-        #expect(back.contains("warning: it was completeUntilFirstUserAuthentication before, and is WhenUnlocked now\n"))
+        #expect(
+            back.contains("warning: it could be read after first unlock before, and can be read while unlocked now\n")
+        )
     }
 
     // MARK: Dates

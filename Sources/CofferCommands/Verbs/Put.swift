@@ -135,6 +135,8 @@ struct Put: ParsableCommand {
             // The end of a longer content was not read.
             guard content.count <= Limits.secretBytes else { throw CofferError.notTrimmed }
             content = try content.withoutLineEnd()
+        } else if file == nil, !format.json, [nil, .password, .token].contains(wishes.kind) {
+            content = try LineEndQuestion.ask(content, name)
         }
         try requireContent(content, of: name, from: file.map { quotedForDisplay($0) } ?? "standard input")
         return content
@@ -146,7 +148,7 @@ struct Put: ParsableCommand {
         throw CofferError(
             .param,
             "nothing was stored under \(name.quoted): \(source) is empty",
-            hint: "if the command before a pipe has failed, mend it; --allow-empty stores an empty item"
+            hint: "see whether the command before the pipe has failed; --allow-empty stores an empty item"
         )
     }
 }
@@ -202,6 +204,6 @@ extension Placement {
             case "content": "it looks like a secret, which is not readable while locked unless you say so"
             default: "nothing else was asked for"
             }
-        return "\(rule): \(reason)\n\(protection.name): \(source)"
+        return "\(rule): \(reason)\nreadable \(protection.words): \(source)"
     }
 }
