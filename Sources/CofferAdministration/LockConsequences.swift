@@ -35,7 +35,7 @@ struct LockConsequences {
         for lease in leases { format.show(["lease": .object(lease.json)], "lease \(lease.text[0])") }
         format.say("a lock now makes \(losses.count == 1 ? "1 item" : "\(losses.count) items") unreadable")
         for item in losses {
-            let place = "\(item.protection.store.words), \(item.protection.name)"
+            let place = "\(item.protection.store.words): \(item.protection.words)"
             format.show(["unreadable": .object(item.json)], "  \(name: item.name)  (\(place))")
         }
     }

@@ -89,7 +89,7 @@ struct Listing {
         ])
         for item in items {
             table.add([
-                item.kindWord, item.isReadable ? "readable" : "locked", item.protection.words,
+                "\(item.kindWord)", item.isReadable ? "readable" : "locked", "\(item.protection.words)",
                 "\(ByteCount.text(item.byteCount))", "\(Timestamp.minutes(item.modified))",
                 name(of: item, showsGroups, marks: true),
             ])

@@ -10,7 +10,8 @@ enum Readers {
     static func words(of item: ItemInfo, _ client: BlockingClient) throws(CofferError) -> Line? {
         do throws(CofferError) {
             let readers = try entitled(to: item.group, client) + leases(on: item, client) + ruled(item, client)
-            return readers.isEmpty ? "no client: no entitlement names its group" : readers.joined(separator: ", ")
+            return readers.isEmpty
+                ? "no client: no entitlement names the item's group" : readers.joined(separator: ", ")
         } catch  where error.code == .missingEntitlement {
             return nil
         }

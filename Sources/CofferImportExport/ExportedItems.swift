@@ -41,7 +41,7 @@ struct ExportedItems {
     /// Why an item can't be exported, as far as that is known without reading it.
     private static func obstacle(_ item: ItemInfo) -> String? {
         if case .keychain(let accessibility) = item.protection, accessibility.isThisDeviceOnly {
-            return "it stays on this device (\(accessibility.rawValue))"
+            return "it stays on this device"
         }
         switch item.itemClass {
         case .key, .identity: return "it is a key: 'coffer get' writes it"

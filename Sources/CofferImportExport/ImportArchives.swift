@@ -79,7 +79,7 @@ extension ImportSource {
             if text.count == 0 { continue }
             for entry in try ImportFormat.secretService.entries(of: text).entries { try list.append(entry) }
         }
-        list.remarks.append("secret-tool tells no attributes, so that items have their label and their secret alone")
+        list.remarks.append("secret-tool prints no attributes, so items get only their label and their secret")
         return list
     }
 }

@@ -31,7 +31,7 @@ struct ImportRun {
     mutating func store(_ items: [(item: ImportPlan.Item, action: ImportAction)]) throws(CofferError) {
         let signals: HeldSignals
         do { signals = try HeldSignals([SIGINT, SIGTERM, SIGHUP]) } catch {
-            throw error.cofferError("can't hold signals")
+            throw error.cofferError("can't keep signals from interrupting the import")
         }
         let bar = ProgressBar()
         for (index, step) in items.enumerated() where step.action != .skip {

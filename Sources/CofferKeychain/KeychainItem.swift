@@ -103,7 +103,7 @@ package struct ItemAttributes: Hashable, Sendable {
     }
 
     /// The name of the item in an error.
-    package var quoted: String { title.map { quotedForDisplay($0) } ?? "a \(itemClass.rawValue)" }
+    package var quoted: String { title.map { quotedForDisplay($0) } ?? "a \(itemClass.word)" }
 
     /// A name for people: its path, its account at its server, or its label; `nil` if it has none of them.
     package var title: String? {

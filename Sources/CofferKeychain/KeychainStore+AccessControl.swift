@@ -123,7 +123,7 @@ extension KeychainStore {
         guard accessibility == .whenUnlockedDeposit, attributes.accessControl != nil else { return }
         throw CofferError(
             .param,
-            "can't store \(attributes.quoted) as WhenUnlockedDeposit: it has an access control, and a deposit has none",
+            "can't store \(attributes.quoted) as a deposit: it has an access control, and a deposit has none",
             hint: "choose another accessibility, or leave out the access control"
         )
     }

@@ -120,7 +120,7 @@ extension CofferError {
         CofferError(
             .notAvailable,
             """
-            \(item.attributes.quoted) was left behind: it is \(item.accessibility.rawValue), and the vault was moved \
+            \(item.attributes.quoted) was left behind: it belongs to the device that it was stored on, and the vault was moved \
             without the device key that opens it
             """,
             hint: "it can never be opened again: remove it, or store a new secret in its place"

@@ -128,7 +128,7 @@ extension CofferError {
     static func isThere(_ attributes: ItemAttributes) -> CofferError {
         CofferError(
             .duplicateItem,
-            "a \(attributes.itemClass.rawValue) with the primary key of \(attributes.quoted) exists already",
+            "there is another \(attributes.itemClass.word) with the attributes that identify \(attributes.quoted)",
             hint: "update it, or choose another name",
             operation: .write
         )

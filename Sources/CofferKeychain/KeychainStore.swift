@@ -157,8 +157,8 @@ package final class KeychainStore {
         guard attributes.isSynchronizable, accessibility.isThisDeviceOnly else { return }
         throw CofferError(
             .param,
-            "\(attributes.quoted) can't be both synchronizable and \(accessibility.rawValue), which never leaves this device",
-            hint: "leave 'synchronizable' out, or choose another accessibility"
+            "\(attributes.quoted) can't be synchronizable: its protection, '\(accessibility.words)', keeps it on this device",
+            hint: "leave 'synchronizable' out, or choose another protection"
         )
     }
 
@@ -167,14 +167,14 @@ package final class KeychainStore {
         if isLosingPasscode {
             throw CofferError(
                 .authFailed,
-                "can't store \(attributes.quoted) as WhenPasscodeSetThisDeviceOnly: the passcode is being removed",
+                "can't store \(attributes.quoted): it requires a passcode, which is being removed",
                 hint: "choose another accessibility"
             )
         }
         guard keys.state == .noPasscode else { return }
         throw CofferError(
             .authFailed,
-            "can't store \(attributes.quoted) as WhenPasscodeSetThisDeviceOnly: the vault has no passcode",
+            "can't store \(attributes.quoted): it requires a passcode, and the vault has none",
             hint: "choose another accessibility"
         )
     }

@@ -41,7 +41,7 @@ package enum NewItem {
             guard known.contains(attribute) else {
                 throw CofferError(
                     .param,
-                    "an item of class '\(itemClass.rawValue)' has no attribute '\(attribute.rawValue)'"
+                    "a \(itemClass.word) has no attribute '\(attribute.rawValue)'"
                 )
             }
             guard !given.contains(attribute) else {
@@ -103,7 +103,7 @@ package enum NewItem {
         guard item.attributes.itemClass != .certificate, item.attributes.itemClass != .key else {
             throw CofferError(
                 .param,
-                "the content of a \(item.attributes.itemClass.rawValue) can't be replaced",
+                "the content of a \(item.attributes.itemClass.word) can't be replaced",
                 hint: "delete the item and add another one"
             )
         }
@@ -126,7 +126,7 @@ package enum NewItem {
         if let generates { return try generated(generates, replacing: payload, for: &attributes) }
         guard let secret = payload else {
             guard attributes.itemClass == .genericPassword || attributes.itemClass == .internetPassword else {
-                throw CofferError(.param, "the payload is missing: a \(attributes.itemClass.rawValue) is expected")
+                throw CofferError(.param, "the payload is missing: a \(attributes.itemClass.word) is expected")
             }
             do { return try SecretBytes(zeros: 0) } catch { throw .noSecretMemory }
         }

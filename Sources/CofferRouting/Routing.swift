@@ -81,9 +81,9 @@ package enum Routing {
         let owner = source == .existingItem ? ", the protection of the item that is there," : ""
         return CofferError(
             .param,
-            "can't store it as \(said.name)\(owner) in the \(store.rawValue) store: only the \(said.store.rawValue) store "
-                + "has that",
-            hint: "say '--store \(said.store.rawValue)', or name a protection of the \(store.rawValue) store",
+            "can't store it in the \(store.words) with the protection '\(said.words)'\(owner): only the "
+                + "\(said.store.words) has that",
+            hint: "say '--store \(said.store.rawValue)', or name a protection of the \(store.words)",
             operation: .create
         )
     }
@@ -97,7 +97,7 @@ package enum Routing {
         if said.onlyStore == .keychain, wishes.store == nil {
             return CofferError(
                 .dataTooLarge,
-                "can't store it as \(said.name): only the keychain has that, the item has \(facts.size.words) bytes, and "
+                "can't store it with the protection '\(said.words)': only the keychain has that, the item has \(facts.size.words) bytes, and "
                     + "the limit is \(Limits.secretBytes) (32 KiB)",
                 hint: "name a class of the file store, such as '--protection complete': it goes along in a backup",
                 operation: .create

@@ -68,7 +68,8 @@ package struct Verdict: Hashable, Sendable {
             return
                 "what is there changes its store after the first unlock only; without that, \(rule.rawValue): \(reason)"
         case .protection:
-            return "only the \(store.rawValue) store has \(protection.name); without that, \(rule.rawValue): \(reason)"
+            return
+                "the protection '\(protection.words)' exists in the \(store.words) only; without that, \(rule.rawValue): \(reason)"
         }
     }
 }

@@ -85,11 +85,11 @@ package enum LockCause: Equatable, Sendable {
     /// The reason in the audit.
     package var reason: String {
         switch self {
-        case .idle: "no key was used for the given time"
+        case .idle: "no key was used for the time of the idle lock"
         case .lastDisconnect: "the last connection was closed"
         case .sleep: "the machine goes to sleep"
-        case .sessionLock(let userID): "uid \(userID) has locked a session"
-        case .logout(let userID): "uid \(userID) has logged out"
+        case .sessionLock(let userID): "user \(userID) has locked a session"
+        case .logout(let userID): "user \(userID) has logged out"
         }
     }
 }

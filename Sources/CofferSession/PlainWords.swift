@@ -4,16 +4,6 @@ internal import CofferWire
 // What a person reads. The names of iOS stay in JSON, in options and in Swift.
 
 extension Protection {
-    /// When the content can be read.
-    package var words: Line {
-        switch self {
-        case .keychain(let accessibility): accessibility.words
-        case .file(let protectionClass): protectionClass.words
-        }
-    }
-}
-
-extension Protection {
     /// Whether the content can be read while the vault is locked.
     package var isReadableWhileLocked: Bool { isReadable(in: .locked) }
 
@@ -53,53 +43,7 @@ extension VaultState {
     }
 }
 
-extension Accessibility {
-    fileprivate var words: Line {
-        switch self {
-        case .whenUnlocked: "while unlocked"
-        case .afterFirstUnlock: "after first unlock"
-        case .always: "always"
-        case .whenUnlockedThisDeviceOnly: "while unlocked, on this device"
-        case .afterFirstUnlockThisDeviceOnly: "after first unlock, on this device"
-        case .alwaysThisDeviceOnly: "always, on this device"
-        case .whenUnlockedDeposit: "while unlocked, written at any time"
-        case .whenPasscodeSetThisDeviceOnly: "while unlocked, with a passcode, on this device"
-        }
-    }
-}
-
-extension ProtectionClass {
-    fileprivate var words: Line {
-        switch self {
-        case .complete: "while unlocked"
-        case .completeUnlessOpen: "while unlocked, written at any time"
-        case .completeUntilFirstUserAuthentication: "after first unlock"
-        case .completeWhenUserInactive: "until long inactive"
-        case .none: "always"
-        }
-    }
-}
-
 extension ItemInfo {
     /// What the item is, in a word.
-    package var kindWord: Line {
-        switch itemClass {
-        case nil: "file"
-        case .genericPassword: "secret"
-        case .internetPassword: "login"
-        case .certificate: "certificate"
-        case .key: "key"
-        case .identity: "identity"
-        }
-    }
-}
-
-extension StoreName {
-    /// The store for a sentence.
-    package var words: String {
-        switch self {
-        case .keychain: "keychain"
-        case .file: "file store"
-        }
-    }
+    package var kindWord: String { itemClass?.word ?? "file" }
 }

@@ -7,7 +7,7 @@ package struct ServiceOptions: ParsableArguments {
     @Option(
         name: .customLong("for"),
         help: ArgumentHelp(
-            "Store it for a service, in the service's own access group: as AfterFirstUnlock, unless said otherwise.",
+            "Store it for a service, in the service's own access group; it can be read after the first unlock, unless said otherwise.",
             valueName: "unit"
         ),
         completion: .unit

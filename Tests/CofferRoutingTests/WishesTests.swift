@@ -250,7 +250,7 @@ import Testing
                     #expect(verdict.storeSource == .protection)
                     #expect(
                         verdict.reason.hasPrefix(
-                            "only the keychain store has \(accessibility.rawValue); without that, R"
+                            "the protection '\(accessibility.words)' exists in the keychain only; without that, R"
                         )
                     )
                 } else {

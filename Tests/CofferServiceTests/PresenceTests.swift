@@ -150,7 +150,7 @@ import Testing
         place.clock.advance(by: 10)
         #expect(try place.state == .locked)
         #expect(place.told.value == [true, false])
-        let reason = "uid \(userID) has locked a session"
+        let reason = "user \(userID) has locked a session"
         let states = try place.states()
         #expect(states.suffix(2) == ["locking: \(reason)", "locked: \(reason)"])
     }
@@ -163,7 +163,7 @@ import Testing
         place.server.take(.logins)
         #expect(try place.state == .locking)
         let states = try place.states()
-        #expect(states.last == "locking: uid \(Self.anna) has logged out")
+        #expect(states.last == "locking: user \(Self.anna) has logged out")
     }
 
     @Test func `what a client has locked, and what nobody has used, is told apart`() throws {

@@ -41,7 +41,7 @@ import Testing
         #expect(try put(daemon, ["ten"], bytes: 10).contains("in the keychain as WhenUnlocked (R6)"))
         #expect(try put(daemon, ["eleven"], bytes: 11).contains("in the file store"))
         let explained = try daemon.coffer(["explain", "health/a/b"])
-        #expect(explained.text.contains("complete"))
+        #expect(explained.text.contains("while unlocked"))
         // A rewrite keeps what the item has, whatever is set now.
         #expect(try put(daemon, ["health/d"]).contains("as none (R8)"))
     }
@@ -50,7 +50,7 @@ import Testing
         let (daemon, _) = try daemon("[Default]\nClient=exe:\(Project.binaries)/coffer\nAccessible=AfterFirstUnlock\n")
         #expect(try put(daemon, ["token"], bytes: 20).contains("as AfterFirstUnlock (R6)"))
         try daemon.connect().put("other", [1])
-        #expect(try daemon.coffer(["show", "other"]).text.contains("WhenUnlocked"))
+        #expect(try daemon.coffer(["show", "other"]).text.contains("while unlocked"))
     }
 
     @Test func `a file is reloaded on SIGHUP, and an invalid one leaves the last valid one`() throws {

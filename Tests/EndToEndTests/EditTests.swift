@@ -100,7 +100,7 @@ import Testing
     @Test func `the accessibility of the secret stays`() throws {
         #expect(try run("coffer protect a/b.env AfterFirstUnlock").status == 0)
         #expect(try run(#"edit 'echo new >"$1"'"#).status == 0)
-        #expect(try run("coffer show a/b.env").text.contains("AfterFirstUnlock\n"))
+        #expect(try run("coffer show a/b.env").text.contains("after first unlock\n"))
         #expect(try isClean)
     }
 

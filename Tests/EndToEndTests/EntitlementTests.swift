@@ -148,7 +148,7 @@ import Testing
         let said = try daemon.put(["b", "--accessible", "Always"], input: [1])
         #expect(said.text.contains("as Always "))
         let explained = try daemon.coffer(["explain", "--size", "1"])
-        #expect(explained.text.contains("as AfterFirstUnlock"), "\(explained.text)")
+        #expect(explained.text.contains("readable after first unlock"), "\(explained.text)")
         #expect(explained.text.contains("put works"))
     }
 

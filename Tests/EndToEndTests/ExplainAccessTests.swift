@@ -127,7 +127,7 @@ import Testing
             ]
         )
         let unnamed = lines(try daemon.coffer(["entitlement", "explain", "user-unit:mail.service"]))
-        #expect(unnamed.contains("decided by:  the rule for those that no entitlement means"), "\(unnamed)")
+        #expect(unnamed.contains("decided by:  the default rule, as no entitlement matches"), "\(unnamed)")
         #expect(unnamed.contains("groups:      user-unit:mail.service"), "\(unnamed)")
         for text in ["mail", "0", "-1", "uid:5", "backup.timer"] {
             let wrong = try daemon.coffer(["entitlement", "explain", "--", text])

@@ -66,7 +66,7 @@ import Testing
         _ = try daemon.coffer(["put", "github.com/token", "--kind", "token"], input: Array("s3cr3t".utf8))
         let open = try daemon.coffer(["explain", "github.com/token"])
         #expect(open.status == 0)
-        #expect(open.text.hasPrefix("'github.com/token' is in the keychain as WhenUnlocked\n"))
+        #expect(open.text.hasPrefix("'github.com/token' is in the keychain, readable while unlocked\n"))
         #expect(open.text.contains("\nreadable: while the vault is unlocked"))
         #expect(open.text.hasSuffix("\nnow, the vault is unlocked: get works, put works, remove works\n"))
         let asked = try daemon.coffer(["explain", "github.com/token", "--state", "locked"])
@@ -99,7 +99,7 @@ import Testing
     @Test func `facts by hand are enough, and nothing at all is not`() throws {
         let daemon = try vault()
         let facts = try daemon.coffer(["explain", "--kind", "document", "--size", "1"])
-        #expect(facts.text.hasPrefix("it would go to the file store as complete\nR4: "))
+        #expect(facts.text.hasPrefix("it would go to the file store, readable while unlocked\nR4: "))
         #expect(facts.text.hasSuffix("now, the vault is unlocked: put works\n"))
         #expect(try daemon.coffer(["explain"]).status == 64)
         #expect(try daemon.coffer(["explain", "neither/item/nor/file"]).status == 66)

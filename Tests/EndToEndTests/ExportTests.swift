@@ -116,7 +116,7 @@ import Testing
         try expect(
             "coffer export --all --format csv --yes --output f",
             0,
-            "'device' was not exported: it stays on this device (WhenUnlockedThisDeviceOnly)",
+            "'device' was not exported: it stays on this device",
             "'file' was not exported: it is a file",
             "'binary' was not exported: it is no text",
             "exported 2 items"

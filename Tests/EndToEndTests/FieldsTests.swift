@@ -147,7 +147,7 @@ import Testing
             ).status == 0
         )
         #expect(try daemon.coffer(["put", "a/b", "--field", "user"], input: Array("me".utf8)).status == 0)
-        #expect(try daemon.coffer(["show", "a/b"]).text.contains("AfterFirstUnlock"))
+        #expect(try daemon.coffer(["show", "a/b"]).text.contains("after first unlock"))
         let found = try daemon.coffer(["keychain", "find", "--service", "a", "--attributes"]).text
         #expect(found.contains("comment"), "\(found)")
         let history = try daemon.coffer(["keychain", "history", "--service", "a", "--account", "b"])

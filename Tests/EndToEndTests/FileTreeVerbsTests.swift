@@ -65,7 +65,7 @@ import Testing
         let moved = try daemon.coffer(["get", "a/b/d/sub/two"])
         #expect(moved.output == Self.content)
         let long = try text(daemon, ["list", "a", "--long"])
-        #expect(long.contains("complete") && long.contains("1 entry") && long.hasSuffix("  a/b/\n"))
+        #expect(long.contains("while unlocked") && long.contains("1 entry") && long.hasSuffix("  a/b/\n"))
         #expect(try status(daemon, ["remove", "a"]) == 64)
         #expect(try status(daemon, ["remove", "missing", "a/b/d/one"]) == 66)
         #expect(try text(daemon, ["remove", "--recursive", "a/b/d"]).isEmpty)
@@ -77,7 +77,7 @@ import Testing
         let daemon = try vault()
         let file = try text(daemon, ["stat", "d/one"])
         #expect(file.contains("is:          a file\n"))
-        #expect(file.contains("class:       completeUntilFirstUserAuthentication\n"))
+        #expect(file.contains("readable:    after first unlock\n"))
         #expect(file.contains("size:        70000 bytes\n"))
         #expect(file.contains("readable:    now\n"))
         let directory = try text(daemon, ["stat", "d", "--json"])
@@ -97,16 +97,16 @@ import Testing
         #expect(try status(daemon, ["protect", "d", "complete"]) == 64)
         #expect(
             try text(daemon, ["protect", "d", "completeUnlessOpen", "--default"])
-                == "1 entry is completeUnlessOpen now\n"
+                == "changed 1 entry: readable while unlocked, written at any time\n"
         )
-        #expect(try text(daemon, ["protect", "d", "complete", "--recursive"]) == "4 entries are complete now\n")
-        #expect(try text(daemon, ["protect", "d", "complete", "--recursive"]) == "0 entries are complete now\n")
+        #expect(try text(daemon, ["protect", "d", "complete", "--recursive"]).hasPrefix("changed 4 entries"))
+        #expect(try text(daemon, ["protect", "d", "complete", "--recursive"]).hasPrefix("changed 0 entries"))
         let after = try contents(daemon)
         #expect(after == before)
         #expect(try daemon.coffer(["lock", "--now"]).status == 0)
         let refused = try daemon.coffer(["file", "protect", "d", "none", "--recursive"])
         #expect(refused.status == 75)
-        #expect(refused.text == "1 entry is none now\n")
+        #expect(refused.text == "changed 1 entry: readable always\n")
         #expect(refused.errors.contains("unchanged: 'd/sub/two': "))
         #expect(refused.errors.split(separator: "\n").count == 3)
         #expect(try text(daemon, ["list", "d", "--long"]).contains("locked"))
@@ -123,7 +123,7 @@ import Testing
         try daemon.restart()
         try daemon.connect().unlock()
         #expect(try text(daemon, ["list", "--recursive"]) == "empty/\nmoved/\nmoved/three\nmoved/two\ntop\n")
-        #expect(try text(daemon, ["stat", "empty"]).contains("class:       complete, of new files\n"))
+        #expect(try text(daemon, ["stat", "empty"]).contains("readable:    while unlocked, for new files\n"))
         #expect(try contents(daemon).count == 3)
     }
 

@@ -77,7 +77,7 @@ import Testing
         try expect(daemon, "printf long-content | coffer file create a --class complete")
         let again = try run(daemon, "printf new | coffer file create a --class none")
         #expect(again.status == 0)
-        #expect(again.errors.hasPrefix("warning: 'a' existed and stays complete"))
+        #expect(again.errors.hasPrefix("warning: 'a' existed, and can be read while unlocked as before"))
         try expect(daemon, "coffer file read a", "new")
         #expect(try daemon.connect().show(try ItemName("a")).protection == .file(.complete))
         try expect(

@@ -169,7 +169,11 @@ import Testing
             #expect(try coffer(line, [1]).errors.isEmpty, "\(line)")
         }
         let named = try coffer("put c --protection complete", [1])
-        #expect(named.errors.contains("complete is a protection of the file store: here it becomes WhenUnlocked"))
+        #expect(
+            named.errors.contains(
+                "'complete' is a protection of the file store: in the keychain, this is 'while unlocked'"
+            )
+        )
     }
 
     // MARK: While locked
@@ -185,7 +189,7 @@ import Testing
             let put = try coffer("put \(name) --protection completeUnlessOpen", Array("x".utf8))
             #expect(put.status == 0, "\(put.errors)")
             #expect(put.text.contains("keychain as WhenUnlockedDeposit (R6)"), "\(put.text)")
-            #expect(put.errors.contains("here it becomes WhenUnlockedDeposit"), "\(put.errors)")
+            #expect(put.errors.contains("this is 'while unlocked, written at any time'"), "\(put.errors)")
             #expect(try coffer("get \(name)").status == 75)
             let again = try coffer("put \(name)", bytes(20))
             #expect(again.text.contains("keychain as WhenUnlockedDeposit") && again.errors.isEmpty)
@@ -228,7 +232,7 @@ import Testing
         #expect(try coffer("get inbox/named").output == [3])
         #expect(try coffer("keychain find --service s --account a").output == [2])
         let blockers = try coffer("status --blockers").text
-        #expect(blockers.contains("  inbox/new  (keychain, WhenUnlockedDeposit)\n"), "\(blockers)")
+        #expect(blockers.contains("  inbox/new  (keychain: while unlocked, written at any time)\n"), "\(blockers)")
         #expect(try coffer("doctor").status == 0)
     }
 

@@ -105,7 +105,7 @@ import Testing
         #expect(try coffer("get drop/note").text == "again")
         #expect(try coffer("get recording").text == "small")
         #expect(try coffer("explain recording").text.contains("changes its store after the first unlock only"))
-        #expect(try lines("show drop/note").contains { $0.contains("completeUnlessOpen") })
+        #expect(try lines("show drop/note").contains { $0.contains("written at any time") })
         #expect(try lines("show inbox/mail").contains(created))
         let shown = try coffer("keychain find --service inbox --account mail --attributes").text
         #expect(shown.contains("daily"), "\(shown)")

@@ -56,7 +56,7 @@ import Testing
         for name in Self.left {
             let refused = try daemon.coffer(["get", "i/\(name)"])
             #expect(refused.status == 69)
-            #expect(refused.errors.contains("'i/\(name)' was left behind: it is \(name), and the vault was moved"))
+            #expect(refused.errors.contains("'i/\(name)' was left behind: it belongs to the device"))
             #expect(refused.errors.contains("hint: it can never be opened again: remove it, or store a new secret"))
             let shown = try daemon.coffer(["show", "i/\(name)"]).text
             #expect(shown.contains("never: the device key that opens it is lost"))

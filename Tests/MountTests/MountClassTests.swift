@@ -26,7 +26,7 @@ struct MountClassTests {
         #expect(classOf(path("a")) == "completeUntilFirstUserAuthentication")
         #expect(setClass("complete", of: path("a")) == 0)
         #expect(classOf(path("a")) == "complete")
-        #expect(try mount.daemon.coffer(["file", "stat", "a"]).text.contains("complete"))
+        #expect(try mount.daemon.coffer(["file", "stat", "a"]).text.contains("while unlocked"))
         #expect(setClass("unknown", of: path("a")) == EINVAL)
         #expect(removeClass(of: path("a")) == EPERM)
     }

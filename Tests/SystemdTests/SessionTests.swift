@@ -115,7 +115,7 @@ extension SystemdTests {
             #expect(try service.coffer("lock", "--now").status == 0)
             #expect(try service.state() == "locked")
             try machine.succeed(["loginctl", "terminate-session", session])
-            #expect(try isRecorded("the vault is locking: uid 1000 has locked a session"))
+            #expect(try isRecorded("the vault is locking: user 1000 has locked a session"))
         }
 
         @Test func `the last logout locks a person's vault, although the service manager goes on`() throws {
@@ -128,7 +128,7 @@ extension SystemdTests {
             #expect(try service.state() == "unlocked")
             try machine.succeed(["loginctl", "terminate-session", sessions[1]])
             #expect(try service.settled { $0 == "locking" } == "locking")
-            #expect(try isRecorded("the vault is locking: uid 1000 has logged out"))
+            #expect(try isRecorded("the vault is locking: user 1000 has logged out"))
         }
 
         @Test func `who only says he is logind locks nothing, and a session only what its person has unlocked`() throws

@@ -13,29 +13,32 @@ struct Audit: ParsableCommand {
             """
     )
 
-    @Flag(name: .shortAndLong, help: "Go on with what comes, until it is interrupted.")
+    @Flag(name: .shortAndLong, help: "Continue with new records, until it is interrupted.")
     var follow = false
     @Flag(help: "Check that no record was changed, taken out or moved.")
     var verify = false
-    @Option(help: ArgumentHelp("Only what was done with an item: its name, or its reference.", valueName: "name"))
+    @Option(help: ArgumentHelp("Only records about an item, given by its name or reference.", valueName: "name"))
     var item: String?
     @Option(
-        help: ArgumentHelp("Only what was done with items of an access group.", valueName: "group"),
+        help: ArgumentHelp("Only records about items of an access group.", valueName: "group"),
         completion: .group
     )
     var group: String?
-    @Option(help: ArgumentHelp("Only what a unit did, such as 'backup.service'.", valueName: "unit"), completion: .unit)
+    @Option(
+        help: ArgumentHelp("Only records about a unit, such as 'backup.service'.", valueName: "unit"),
+        completion: .unit
+    )
     var unit: String?
     @Option(
         help: ArgumentHelp(
-            "Only since that time: a date, or a time ago such as 90m, 12h or 7d.",
+            "Only records since this time: a date, or a time ago such as 90m, 12h or 7d.",
             valueName: "time"
         )
     )
     var since: String?
-    @Flag(help: "Only what was refused.")
+    @Flag(help: "Only refused requests.")
     var refused = false
-    @Option(name: .shortAndLong, help: ArgumentHelp("Only the last N of them.", valueName: "n"))
+    @Option(name: .shortAndLong, help: ArgumentHelp("Only the last N records.", valueName: "n"))
     var lines: Int?
     @OptionGroup var pager: PagerOptions
     @OptionGroup var connection: ConnectionOptions
@@ -103,7 +106,7 @@ struct Audit: ParsableCommand {
             case .auditDidGrow(let records):
                 for record in records where record.number > last && query.matches(record) { format.show(record) }
             case .eventsMissed(let count):
-                Output.standardError.line("warning: \(count) records or more came too fast to be shown")
+                Output.standardError.line("warning: at least \(count) records came too fast to be shown")
             default: continue
             }
         }
@@ -198,7 +201,7 @@ extension AuditRecord: Printable {
             if isLast, let group = item.group { words.append("in \(quotedForDisplay(group))") }
         }
         if itemCount > items.count { words.append("and \(itemCount - items.count) more") }
-        if client == nil || refusal != nil { words.append(client == nil ? state.rawValue : "refused") }
+        if client == nil || refusal != nil { words.append(client == nil ? state.words.forPipe : "refused") }
         if count > 1 { words.append("(\(count) times)") }
         let why = [reason, refusal?.message].compactMap(\.self).joined(separator: "; ")
         return words.joined(separator: " ") + (why.isEmpty ? "" : ": " + why)

@@ -7,9 +7,9 @@ internal import CofferTerminal
 struct Doctor: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
-        abstract: "Look for damage in the vault, and put it out of the way.",
+        abstract: "Check the vault for damage, and repair it.",
         discussion: """
-            Looks at every row of the catalog, and at every secret and every content of a file whose key is there now. \
+            Checks every row of the catalog, and every secret and every content of a file whose key is available now. \
             Without an option nothing is changed. With --salvage it reads one file instead, and saves what can be read of it.
             """
     )
@@ -270,7 +270,7 @@ private struct Survey: Printable {
         let secretCount = sealedCount - sealedContentCount
         if secretCount > 0 {
             lines.append(
-                "whether \(secretCount) secrets open was not checked: they are locked (unlock, and repeat it), or want a person"
+                "whether \(secretCount) secrets open was not checked: they are locked ('coffer unlock', and repeat it), or require authentication"
             )
         }
         if sealedContentCount > 0 {

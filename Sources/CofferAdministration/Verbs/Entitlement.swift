@@ -17,8 +17,8 @@ struct CheckEntitlements: ParsableCommand {
         commandName: "check",
         abstract: "Check the entitlements, and say what is wrong.",
         discussion: """
-            Reads FILE, or else all that the daemon would read on this machine for this user. No daemon is asked, and none \
-            takes anything by this: 'systemctl reload', or SIGHUP, has it do so.
+            Reads FILE, or else all that the daemon would read on this machine for this user. No daemon is asked, and \
+            nothing changes: 'systemctl reload cofferd', or SIGHUP, has the daemon read them.
             """
     )
 
@@ -61,11 +61,13 @@ struct ListEntitlements: ParsableCommand {
         let client = try connection.connect()
         var page = try client.call(EntitlementListParameters(after: 0)).value
         if let trouble = page.trouble {
-            Output.standardError.line("warning: the entitlements are wrong, and those of before stay: \(trouble)")
+            Output.standardError.line(
+                "warning: the entitlements have an error, and the former ones stay in force: \(trouble)"
+            )
         }
         if page.entitlements.isEmpty && !format.json {
             return Output.standardOutput.line(
-                "there are none: the owner holds 'default' and reaches every other group, and each service holds its own"
+                "there are none: the owner may use every group, and each service the group of its own"
             )
         }
         var count = 0
@@ -131,7 +133,7 @@ extension AccessExplanation: Printable {
         let place = path.map { "\(quotedForDisplay($0)), line \(line ?? 0)" }
         let decision: [(String, Line?)] = [
             ("client", "\(client.words)"),
-            ("decided by", "\(place ?? "the rule for those that no entitlement means")"),
+            ("decided by", "\(place ?? "the default rule, as no entitlement matches")"),
             ("refused", isRefused ? "\(reason)" : nil),
             ("because", !isRefused && place == nil ? "\(reason)" : nil),
         ]
@@ -154,7 +156,7 @@ private func fields(
     return [
         ("groups", groups.isEmpty ? "none" : "\(groups.map(groupWords).joined(separator: ", "))"),
         ("verbs", held.isEmpty ? "none: it is refused when it connects" : "\(held.joined(separator: ", "))"),
-        ("protection", protection.map { "\($0.name), unless something else is asked for" }),
+        ("protection", protection.map { "\($0.words), unless something else is asked for" }),
         ("connections", limits.connections.map { "\($0) at once, at most" }),
         ("requests", limits.requestsPerSecond.map { "\($0) a second, over time" }),
     ]

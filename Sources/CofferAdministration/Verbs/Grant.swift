@@ -7,7 +7,7 @@ internal import CofferTerminal
 struct Grant: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "grant",
-        abstract: "Let a client read one item, until that ends by itself.",
+        abstract: "Let a client read one item for a limited time.",
         discussion: """
             Such a lease ends with its time, its uses, the item or the boot, whichever is first, or with \
             'coffer lease revoke'. It changes nothing about the lock: what is locked is locked for it, too.

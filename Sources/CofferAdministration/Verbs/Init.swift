@@ -41,9 +41,9 @@ struct Init: ParsableCommand {
     func validate() throws {
         if machine && connection.socket != nil { throw ValidationError("--machine is for the machine's own socket") }
         if machine && passcode.passcodeFd != nil { throw ValidationError("give either a passcode or --machine") }
-        if machine && eraseData { throw ValidationError("--erase-data has no sense without a passcode") }
+        if machine && eraseData { throw ValidationError("--erase-data makes no sense without a passcode") }
         if noPasscode && passcode.passcodeFd != nil { throw ValidationError("give either a passcode or --no-passcode") }
-        if noPasscode && eraseData { throw ValidationError("--erase-data has no sense without a passcode") }
+        if noPasscode && eraseData { throw ValidationError("--erase-data makes no sense without a passcode") }
         if noRecoveryKey {
             guard recoveryKey.recoveryKeyFile == nil else {
                 throw ValidationError("give either --recovery-key-file or --no-recovery-key")

@@ -14,7 +14,7 @@ struct Passcode: ParsableCommand {
 struct SetPasscode: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "set",
-        abstract: "Give a vault without a passcode one."
+        abstract: "Set a passcode in a vault that has none."
     )
 
     @OptionGroup var passcode: NewPasscodeOptions
@@ -45,7 +45,7 @@ struct ChangePasscode: ParsableCommand {
         commandName: "change",
         abstract: "Change the passcode.",
         discussion: """
-            With a recovery key it works where the passcode is forgotten, and where the vault has come from another machine, which it belongs to no more then.
+            With a recovery key it works if the passcode is forgotten, and if the vault was moved from another machine, to which it does not belong any more then.
             """
     )
 
@@ -104,7 +104,7 @@ struct RemovePasscode: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove",
         abstract: "Remove the passcode, and the items that want one.",
-        discussion: "Lists the items of WhenPasscodeSetThisDeviceOnly, which are destroyed, and asks."
+        discussion: "Lists the items that require a passcode, which are destroyed with it, and asks."
     )
 
     @OptionGroup var confirmation: ConfirmationOptions

@@ -16,7 +16,9 @@ struct Status: ParsableCommand {
         let client = try connection.connect()
         let status = try client.status()
         if let trouble = status.configurationTrouble {
-            Output.standardError.line("warning: the configuration is wrong, and what was set before stays: \(trouble)")
+            Output.standardError.line(
+                "warning: the configuration has an error, and the former one stays in force: \(trouble)"
+            )
         }
         // A program can list the slots itself.
         let isAsked = status.state == .deviceKeyMissing && !format.json

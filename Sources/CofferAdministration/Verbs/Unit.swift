@@ -6,7 +6,7 @@ internal import CofferTerminal
 struct UnitVerb: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "unit",
-        abstract: "Say which credentials a unit loads from the daemon, and whether it may have them now.",
+        abstract: "Say which credentials a unit loads from the daemon, and whether it would get them now.",
         discussion: """
             UNIT is a service, by its full name. The service manager says what it loads; the daemon says what would come of it \
             if the unit were started now. The exit status is 0 where it would get all of them, and otherwise that of the first \
@@ -46,7 +46,7 @@ struct UnitVerb: ParsableCommand {
             guard let answer = explained.credential else {
                 throw CofferError(
                     .unimplemented,
-                    "this daemon knows nothing of credentials",
+                    "this daemon serves no credentials",
                     hint: "bring it up to date"
                 )
             }

@@ -115,7 +115,7 @@ private struct ExplanationReport: Printable {
         let who = client.map { "as \(quotedForDisplay($0)), " } ?? ""
         let when = isSupposed ? "while the vault is" : "now, the vault is"
         var lines = place + [explanation.placement.explanation, "readable: \(access.readable)"]
-        lines.append("\(who)\(when) \(access.state.rawValue): \(Self.words(for: access))")
+        lines.append("\(who)\(when) \(access.state.words): \(Self.words(for: access))")
         if [access.read, access.write, access.remove].contains(.no(.interactionNotAllowed)) {
             lines.append("what is locked works after 'coffer unlock'")
         }
@@ -124,7 +124,7 @@ private struct ExplanationReport: Printable {
 
     private var place: [Line] {
         let target = explanation.placement.protection
-        let place = "\(target.store.words) as \(target.name)"
+        let place = "\(target.store.words), readable \(target.words)"
         if explanation.isSealed {
             return [
                 "\(subject) is there, and can be described after 'coffer unlock' only",
@@ -132,7 +132,7 @@ private struct ExplanationReport: Printable {
             ]
         }
         guard let stored = explanation.stored?.protection else { return ["\(subject) would go to the \(place)"] }
-        let stand: Line = "\(subject) is in the \(stored.store.words) as \(stored.name)"
+        let stand: Line = "\(subject) is in the \(stored.store.words), readable \(stored.words)"
         return explanation.isKept ? [stand] : [stand, "a put of it now would go to the \(place):"]
     }
 

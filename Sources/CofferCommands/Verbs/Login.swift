@@ -39,14 +39,14 @@ struct EnableLogin: ParsableCommand {
 struct DisableLogin: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "disable",
-        abstract: "Have the login leave the vault as it is."
+        abstract: "Stop the login from unlocking the vault."
     )
 
     @OptionGroup var connection: ConnectionOptions
 
     func run() throws {
         try LoginMark().remove()
-        Output.standardOutput.line("the login leaves the vault as it is from now on")
+        Output.standardOutput.line("the login does not unlock the vault any more")
     }
 }
 

@@ -10,18 +10,18 @@ struct PlacementArguments: ParsableArguments {
     @Option(help: "What it is used for: decides its protection.")
     var scenario: Scenario?
 
-    @Option(help: "Its protection class as a file.")
+    @Option(help: "When it can be read, as a protection class of files.")
     var protection: ProtectionClass?
 
-    @Option(help: "Its accessibility in the keychain.")
+    @Option(help: "When it can be read, as an accessibility of the keychain.")
     var accessible: Accessibility?
 
     @OptionGroup var access: GroupOptions
 
-    @Option(help: "The store, whatever the matrix says.")
+    @Option(help: "The store, instead of the one that Coffer would choose.")
     var store: StoreName?
 
-    @Flag(help: "It consists of fields with names.")
+    @Flag(help: "The content consists of fields with names.")
     var structured = false
 
     /// The options as parameters of a request.

@@ -29,8 +29,8 @@ struct Protect: ParsableCommand {
         commandName: "protect",
         abstract: "Change the protection of an item; its content stays as it is.",
         discussion: """
-            CLASS is a protection class for a file, or an accessibility for an item of the keychain. One that is meant for the \
-            other store becomes what stands for the same states in the item's own.
+            CLASS is a protection class for a file, or an accessibility for an item of the keychain. One of the other \
+            store becomes the one that means the same in the item's store.
             """
     )
 
@@ -50,6 +50,6 @@ struct Protect: ParsableCommand {
         let change = try authentication.connect().call(params).value
         Output.warn(change.warnings)
         let now = change.item.protection
-        format.show(change.json, "protected \(itemName.quoted) in the \(now.store.words) as \(now.name)")
+        format.show(change.json, "protected \(itemName.quoted) in the \(now.store.words); \(now.sentence)")
     }
 }

@@ -48,7 +48,6 @@ extension ItemInfo {
             ("name", "\(name: name)"),
             ("what", "\(kindWord)\(kind.map { " (\($0.rawValue))" } ?? "")"),
             ("readable", isLeftBehind ? .neverReadable : "\(protection.words)\(isReadable ? "" : ": not now" as Line)"),
-            ("protection", "\(protection.name)"),
             ("asks for", accessControl?.need(after: []).map { "\($0.words)" }),
         ]
             + (certificate?.lines ?? [])
@@ -98,7 +97,7 @@ extension QualifiedName {
 
 extension KeychainAttribute {
     /// The name of the attribute in words, such as `key type`.
-    fileprivate var words: String {
+    var words: String {
         rawValue.reduce(into: "") { $0 += $1.isUppercase ? " \($1.lowercased())" : String($1) }
     }
 }

@@ -8,7 +8,8 @@ struct Simulate: ParsableCommand {
         commandName: "simulate",
         abstract: "Say for every item what could be done with it in a state of the vault, and by a client.",
         discussion: """
-            Prints one item a line: whether get, put and remove work, store, protection and name. Changes nothing.
+            Prints one item a line: whether get, put and remove work, the store, when it can be read, \
+            and the name. Changes nothing.
             """
     )
 
@@ -49,12 +50,12 @@ extension SimulatedItem: Printable {
 
     fileprivate static var head: Line {
         let columns = ["get", "put", "remove"].map { $0.padded(to: width) }.joined()
-        return "\(columns)\("store".padded(to: 10))\("protection".padded(to: 36))name"
+        return "\(columns)\("store".padded(to: 10))\("readable".padded(to: 36))name"
     }
 
     var text: [Line] {
         let answers = [read, write, remove].map { $0.word.padded(to: Self.width) }.joined()
-        let place = protection.store.rawValue.padded(to: 10) + protection.name.padded(to: 36)
+        let place = protection.store.rawValue.padded(to: 10) + protection.words.padded(to: 36)
         return ["\(answers)\(place)\(name: name)"]
     }
 }

@@ -80,7 +80,7 @@ extension Vault {
             guard item.attributes.itemClass == .genericPassword else {
                 throw CofferError(
                     .param,
-                    "can't move \(params.name.quoted): a \(item.attributes.itemClass.rawValue) has no path",
+                    "can't move \(params.name.quoted): a \(item.attributes.itemClass.word) has no path",
                     hint: "'coffer keychain update' changes what it is named by"
                 )
             }
@@ -140,8 +140,8 @@ extension Vault {
         guard let protection = named.converted(to: store) else {
             throw CofferError(
                 .param,
-                "can't protect \(params.name.quoted) as \(named.name): it is in the \(store.rawValue) store, and only the "
-                    + "\(named.store.rawValue) store has that",
+                "can't protect \(params.name.quoted) as \(named.name): it is in the \(store.words), and only the "
+                    + "\(named.store.words) has that",
                 hint: "store it again under that protection"
             )
         }

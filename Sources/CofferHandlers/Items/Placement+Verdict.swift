@@ -9,10 +9,14 @@ extension Protection {
     func warnings(convertedFrom said: Protection?) -> [String] {
         var warnings: [String] = []
         if case .keychain(let accessibility) = self, accessibility.isDeprecated {
-            warnings.append("\(accessibility.rawValue) is deprecated: the passcode does not protect the item")
+            warnings.append(
+                "this protection is deprecated: the item can be read in every state, and the passcode does not protect it"
+            )
         }
         if let said {
-            warnings.append("\(said.name) is a protection of the \(said.store.rawValue) store: here it becomes \(name)")
+            warnings.append(
+                "'\(said.name)' is a protection of the \(said.store.words): in the \(store.words), this is '\(words)'"
+            )
         }
         return warnings
     }
@@ -29,7 +33,7 @@ extension Placement {
         let isNamed = verdict.protectionSource == .caller
         var warnings = isNamed ? verdict.protection.warnings(convertedFrom: verdict.convertedFrom) : []
         if let former, former != verdict.protection, former.converted(to: verdict.store) != verdict.protection {
-            warnings.append("it was \(former.name) before, and is \(verdict.protection.name) now")
+            warnings.append("it could be read \(former.words) before, and can be read \(verdict.protection.words) now")
         }
         self.init(
             protection: verdict.protection,

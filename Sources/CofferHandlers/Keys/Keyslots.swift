@@ -163,7 +163,7 @@ extension Vault {
         guard count == Int64(found) else {
             throw CofferError(
                 .param,
-                "removing the passcode destroys \(found) items of WhenPasscodeSetThisDeviceOnly, and \(count) were agreed to",
+                "removing the passcode destroys \(found) items that require it, and \(count) were agreed to",
                 hint: "check what would be lost, and agree to that: 'status' has the number in 'passcodeItems'"
             )
         }

@@ -73,7 +73,7 @@ struct ImportSSHKey: ParsableCommand {
     @Argument(help: ArgumentHelp("The label (default: the comment of the key, or the file's name).", valueName: "name"))
     var name: String?
 
-    @Option(help: "In which states of the vault the key can be used.")
+    @Option(help: "When the key can be used.")
     var accessible: Accessibility?
 
     @Flag(help: "Have a person confirm each use, by the program of SSH_ASKPASS.")

@@ -69,7 +69,7 @@ private struct ListedFile: Printable {
         let size = entry.childCount.map { $0 == 1 ? "1 entry" : "\($0) entries" } ?? ByteCount.text(entry.byteCount)
         return [
             entry.isReadable ? "readable" : "locked  ",
-            (entry.protectionClass?.rawValue ?? "-").padded(to: 36),
+            (entry.protectionClass?.words ?? "-").padded(to: 36),
             size.padded(to: 10),
             Timestamp.text(entry.modified),
         ].joined(separator: "  ")
@@ -103,7 +103,7 @@ extension FileInfo: Printable {
                 ("name", "\(name: name)"),
                 ("is", "\(type.words)"),
                 ("leads to", target.map { "\(name: $0)" }),
-                ("class", protectionClass.map { "\($0.rawValue)\(isDirectory ? ", of new files" : "")" }),
+                ("readable", protectionClass.map { "\($0.words)\(isDirectory ? ", for new files" : "")" }),
                 ("entries", childCount.map { "\($0)" }),
                 ("size", isDirectory ? nil : "\(byteCount) bytes"),
                 ("mode", "\(permissions)"),
@@ -158,7 +158,7 @@ struct MakeDirectory: ParsableCommand {
     @Option(name: .customLong("class"), help: "The protection class of new files in it.")
     var protectionClass: ProtectionClass?
 
-    @Flag(name: .shortAndLong, help: "Make the directories that it lies in as well; one that is there will do.")
+    @Flag(name: .shortAndLong, help: "Make the directories above it as well; it is no error if it exists.")
     var parents = false
 
     @OptionGroup var access: GroupOptions
@@ -265,8 +265,8 @@ struct ProtectFiles: ParsableCommand {
         }
         let unnamedCount = change.unchangedCount - change.unchanged.count
         if unnamedCount > 0 { Output.standardError.line("unchanged: \(unnamedCount) more") }
-        let words = change.changedCount == 1 ? "1 entry is" : "\(change.changedCount) entries are"
-        format.show(change.json, "\(words) \(protectionClass.rawValue) now")
+        let words = change.changedCount == 1 ? "1 entry" : "\(change.changedCount) entries"
+        format.show(change.json, "changed \(words): readable \(protectionClass.words)")
         if let first = change.unchanged.first { throw ExitStatus(first.code) }
     }
 }

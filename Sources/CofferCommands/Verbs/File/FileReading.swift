@@ -28,7 +28,7 @@ struct ReadFile: ParsableCommand {
     @Option(help: ArgumentHelp("Begin there, in bytes.", valueName: "bytes"))
     var offset: ByteArgument?
 
-    @Option(help: ArgumentHelp("So many bytes at most.", valueName: "bytes"))
+    @Option(help: ArgumentHelp("Read at most this many bytes.", valueName: "bytes"))
     var length: ByteArgument?
 
     @OptionGroup var access: GroupOptions

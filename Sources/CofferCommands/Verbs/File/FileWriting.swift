@@ -36,7 +36,7 @@ struct CreateFile: ParsableCommand {
         try content.write(to: opened, at: 0)
         if let protectionClass, protectionClass != opened.protectionClass {
             Output.standardError.line(
-                "warning: \(itemName.quoted) existed and stays \(opened.protectionClass.rawValue): "
+                "warning: \(itemName.quoted) existed, and can be read \(opened.protectionClass.words) as before: "
                     + "'coffer file protect' changes its class"
             )
         }
@@ -104,13 +104,13 @@ struct AppendToFile: ParsableCommand {
 struct TruncateFile: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "truncate",
-        abstract: "Cut a file off, or make it longer with zeros that cost nothing."
+        abstract: "Shorten a file, or lengthen it with zeros, which take no space."
     )
 
     @Argument(help: "The name.", completion: .itemName)
     var name: String
 
-    @Argument(help: ArgumentHelp("The bytes that it is to have.", valueName: "bytes"))
+    @Argument(help: ArgumentHelp("The new size, in bytes.", valueName: "bytes"))
     var size: ByteArgument
 
     @OptionGroup var writing: WritingOptions

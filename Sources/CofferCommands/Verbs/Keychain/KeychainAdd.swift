@@ -21,7 +21,7 @@ struct AddKeychainItem: ParsableCommand {
 
     @OptionGroup var item: KeychainItemOptions
 
-    @Option(help: "In which states of the vault the secret is there.")
+    @Option(help: "When the secret can be read.")
     var accessible: Accessibility?
 
     @Option(help: ArgumentHelp("Until when it is good: a date, or a time from now such as 90d.", valueName: "date"))
@@ -30,7 +30,7 @@ struct AddKeychainItem: ParsableCommand {
     @Option(help: ArgumentHelp("How many former values of the secret are kept, 0 to 100.", valueName: "count"))
     var history: Int?
 
-    @Option(help: "What has to be shown before the secret is given: words such as userPresence, joined by commas.")
+    @Option(help: "What reading the secret requires besides: words such as userPresence, joined by commas.")
     var accessControl: String?
 
     @Option(help: "Make a pair of keys inside the daemon.")

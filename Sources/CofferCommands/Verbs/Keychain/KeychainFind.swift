@@ -165,12 +165,18 @@ extension KeychainItemInfo {
     fileprivate var lines: [Line] {
         let own = (attributes ?? [:]).sorted { $0.key.rawValue < $1.key.rawValue }
         let user = (user ?? [:]).sorted { $0.key < $1.key }
-        return own.map { "  \($0.key.rawValue): \($0.value.words)" }
+        return own.map { "  \($0.key.words): \($0.value.words(of: $0.key))" }
             + user.map { "  \(name: $0.key.text): \(name: $0.value)" }
     }
 }
 
 extension AttributeValue {
+    /// The value of an attribute for people, who read an accessibility in words.
+    fileprivate func words(of attribute: KeychainAttribute) -> Line {
+        guard attribute == .accessible, case .text(let name) = self else { return words }
+        return "\(Accessibility(rawValue: name)?.words ?? name)"
+    }
+
     /// The value for people: bytes as base64.
     var words: Line {
         switch self {

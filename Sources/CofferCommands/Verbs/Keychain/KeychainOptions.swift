@@ -20,11 +20,11 @@ struct KeychainItemOptions: ParsableArguments {
     @Option(help: "A name for people.") var label: String?
     @Option(help: "The kind of a key: ed25519 or x25519.") var keyType: String?
     @Option(help: "The class of a key: private, public or symmetric.") var keyClass: String?
-    @Option(help: "What you tell a key by.") var applicationTag: String?
+    @Option(help: "A tag of your own for a key.") var applicationTag: String?
 
     @Option(
         help: ArgumentHelp(
-            "Any other attribute, by the name that the protocol has for it; bytes as base64.",
+            "Any other attribute, by the name that --json has for it; bytes as base64.",
             valueName: "name=value"
         )
     )
@@ -91,11 +91,19 @@ struct KeychainQueryOptions: ParsableArguments {
     @OptionGroup var item: KeychainItemOptions
 
     @Option(
-        help: ArgumentHelp("An attribute that begins so: label, account, service or server.", valueName: "name=text")
+        help: ArgumentHelp(
+            "An attribute that begins with this text: label, account, service or server.",
+            valueName: "name=text"
+        )
     )
     var prefix: [PairArgument] = []
 
-    @Option(help: ArgumentHelp("An attribute with that in it: one of the same.", valueName: "name=text"))
+    @Option(
+        help: ArgumentHelp(
+            "An attribute that contains this text: label, account, service or server.",
+            valueName: "name=text"
+        )
+    )
     var contains: [PairArgument] = []
 
     @Option(help: ArgumentHelp("The one item of that reference.", valueName: "digits"))

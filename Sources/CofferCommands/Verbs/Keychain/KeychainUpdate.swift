@@ -21,26 +21,26 @@ struct UpdateKeychainItems: ParsableCommand {
     @Flag(help: "Give a new secret by standard input.")
     var secret = false
 
-    @Option(help: ArgumentHelp("Give an attribute a value, by the name of the protocol.", valueName: "name=value"))
+    @Option(help: ArgumentHelp("Set an attribute, by the name that --json has for it.", valueName: "name=value"))
     var set: [PairArgument] = []
 
-    @Option(help: ArgumentHelp("Take an attribute away.", valueName: "name"))
+    @Option(help: ArgumentHelp("Remove an attribute.", valueName: "name"))
     var unset: [String] = []
 
-    @Option(help: ArgumentHelp("Give an attribute of your own a value.", valueName: "name=value"))
+    @Option(help: ArgumentHelp("Set an attribute of your own.", valueName: "name=value"))
     var setAttribute: [PairArgument] = []
 
-    @Option(help: ArgumentHelp("Take an attribute of your own away.", valueName: "name"))
+    @Option(help: ArgumentHelp("Remove an attribute of your own.", valueName: "name"))
     var unsetAttribute: [String] = []
 
-    @Option(help: "In which states of the vault the secret can be read.")
+    @Option(help: "When the secret can be read.")
     var accessible: Accessibility?
 
     @Option(help: ArgumentHelp("How many former values of the secret are kept, 0 to 100.", valueName: "count"))
     var history: Int?
 
     @Option(
-        help: "What has to be shown before the secret is given: words joined by commas; 'none' takes it away."
+        help: "What reading the secret requires besides: words joined by commas; 'none' removes it."
     )
     var accessControl: String?
 
@@ -113,7 +113,7 @@ struct DeleteKeychainItems: ParsableCommand {
 
     @OptionGroup var query: KeychainQueryOptions
 
-    @Flag(help: "Delete a whole class, where nothing else is asked for.")
+    @Flag(help: "Delete every item of the class.")
     var all = false
 
     @OptionGroup var authentication: AuthenticationOptions
