@@ -13,6 +13,8 @@ struct log_writer {
     sqlite3_int64 start;
     int count;
     int capacity;
+    // Whether what SQLite asks to be synced is only written.
+    int defers;
     unsigned char bytes[];
 };
 
@@ -43,7 +45,8 @@ static int gather(sqlite3_file *file, const void *bytes, int count, sqlite3_int6
 
 static int sync_all(sqlite3_file *file, int flags) {
     int code = flush(file);
-    return code == SQLITE_OK ? writer_of(file)->former->xSync(file, flags) : code;
+    if (code != SQLITE_OK || writer_of(file)->defers) return code;
+    return writer_of(file)->former->xSync(file, flags);
 }
 
 static int read_written(sqlite3_file *file, void *bytes, int count, sqlite3_int64 offset) {
@@ -68,6 +71,26 @@ static int close_all(sqlite3_file *file) {
     int code = writer->former->xClose(file);
     free(writer);
     return code;
+}
+
+static int log_of(struct sqlite3 *database, sqlite3_file **file) {
+    *file = NULL;
+    int code = sqlite3_file_control(database, "main", SQLITE_FCNTL_JOURNAL_POINTER, file);
+    if (code != SQLITE_OK) return code;
+    return *file != NULL && (*file)->pMethods != NULL && (*file)->pMethods->xSync == sync_all ? SQLITE_OK : SQLITE_MISUSE;
+}
+
+int coffer_defer_log_syncs(struct sqlite3 *database, int defers) {
+    sqlite3_file *file;
+    int code = log_of(database, &file);
+    if (code == SQLITE_OK) writer_of(file)->defers = defers;
+    return code;
+}
+
+int coffer_sync_log(struct sqlite3 *database) {
+    sqlite3_file *file;
+    int code = log_of(database, &file);
+    return code == SQLITE_OK ? sync_all(file, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY) : code;
 }
 
 int coffer_gather_log_writes(struct sqlite3 *database, int capacity) {

@@ -12,6 +12,12 @@ final class LogWatch {
     private var salts: UInt64?
     /// Whether the log is written in large pieces; SQLite opens it late.
     private var isGathering = false
+    /// The generation of the log in which commits may be deferred.
+    private var deferringSalts: UInt64?
+    /// Whether the commit that is being made is deferred.
+    private var isDeferring = false
+    /// Whether commits were deferred and are not synced yet.
+    private(set) var isUnsynced = false
 
     /// Registers with a connection, which must retain this object while it is open.
     func watch(_ handle: OpaquePointer) {
@@ -29,6 +35,8 @@ final class LogWatch {
     }
 
     private func committed(_ frameCount: UInt32, _ handle: OpaquePointer) {
+        // The checkpoint below syncs the log.
+        unsafe endDeferring(handle)
         // After a checkpoint, the next transaction begins the log again, with other salts.
         if isBackfilled { salts = nil }
         isBackfilled = false
@@ -49,6 +57,7 @@ final class LogWatch {
         guard code == SQLITE_OK, total == done else { return code }
         _ = unsafe position(handle)
         isBackfilled = true
+        isUnsynced = false
         if mode == SQLITE_CHECKPOINT_TRUNCATE { frameCount = 0 }
         return code
     }
@@ -58,6 +67,46 @@ final class LogWatch {
         guard frameCount > 0 else { return nil }
         salts = unsafe salts ?? Self.salts(handle)
         return salts.map { LogPosition(salts: $0, frameCount: frameCount, isBackfilled: isBackfilled) }
+    }
+
+    // MARK: Deferring
+
+    /// Whether the next commit adds to a generation of the log in which commits may be deferred: one that begins the log
+    /// has to sync its header first.
+    func mayDefer(_ handle: OpaquePointer) -> Bool {
+        guard isGathering, !isBackfilled, let deferringSalts else { return false }
+        return unsafe position(handle)?.salts == deferringSalts
+    }
+
+    /// Permits deferred commits in the generation of a position.
+    func permitDeferring(at position: LogPosition) { deferringSalts = position.salts }
+
+    /// Has the commit that follows only write the log.
+    ///
+    /// - Returns: Whether it does.
+    func beginDeferring(_ handle: OpaquePointer) -> Bool {
+        isDeferring = unsafe mayDefer(handle) && coffer_defer_log_syncs(handle, 1) == SQLITE_OK
+        return isDeferring
+    }
+
+    /// Ends what ``beginDeferring(_:)`` has begun, also if the commit has failed.
+    func endDeferring(_ handle: OpaquePointer) {
+        guard isDeferring else { return }
+        isDeferring = false
+        isUnsynced = true
+        _ = unsafe coffer_defer_log_syncs(handle, 0)
+    }
+
+    /// Records that a commit has synced the log.
+    func didSync() { isUnsynced = false }
+
+    /// Syncs the deferred commits.
+    ///
+    /// - Returns: SQLite's result code.
+    func sync(_ handle: OpaquePointer) -> Int32 {
+        let code = unsafe coffer_sync_log(handle)
+        if code == SQLITE_OK { isUnsynced = false }
+        return code
     }
 
     private static func salts(_ handle: OpaquePointer) -> UInt64? {
@@ -77,6 +126,27 @@ final class LogWatch {
 extension Connection {
     /// The end of the log; `nil` if nothing was committed since the database was opened, or the log is empty.
     package var logPosition: LogPosition? { unsafe logWatch.position(handle) }
+
+    /// Whether commits were deferred and are not synced yet.
+    package var hasUnsyncedCommits: Bool { logWatch.isUnsynced }
+
+    /// Permits deferred commits until the log begins again.
+    ///
+    /// - Parameter position: The end of the log, which a mark on the disk names as one after which commits are deferred.
+    package func permitDeferredCommits(after position: LogPosition) { logWatch.permitDeferring(at: position) }
+
+    /// Whether the next commit could be deferred.
+    package var mayDeferCommits: Bool { unsafe logWatch.mayDefer(handle) }
+
+    /// Syncs the commits that were deferred.
+    ///
+    /// - Throws: SQLite's error; they are still to be synced then.
+    package func syncDeferredCommits() throws(DatabaseError) {
+        guard logWatch.isUnsynced else { return }
+        coffer_forget_errno()
+        let code = unsafe logWatch.sync(handle)
+        guard code == SQLITE_OK else { throw failure(code) }
+    }
 
     /// Checkpoints the log into the database file, and syncs that file.
     ///

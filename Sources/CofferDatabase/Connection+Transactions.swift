@@ -35,14 +35,19 @@ extension Connection {
 
     /// Commits everything since ``beginBatch()``.
     ///
+    /// - Parameter isDeferred: Whether it may be synced with a later commit, or by ``syncDeferredCommits()``, where
+    ///   ``permitDeferredCommits(after:)`` has permitted that. It survives the process, and not a power cut.
     /// - Throws: `misuse` if no batch is open, or a transaction is open in it. After any other error, the batch is over
     ///   and this connection has rolled it back. Unless the error is ``DatabaseError/isCertain``, the disk may still
     ///   hold the batch: if the process dies before the next commit, the whole batch may be there when the file is
     ///   opened again.
-    package func commitBatch() throws(DatabaseError) {
+    package func commitBatch(isDeferred: Bool = false) throws(DatabaseError) {
         try expectBatch()
+        let isDeferred = unsafe isDeferred && logWatch.beginDeferring(handle)
+        defer { unsafe logWatch.endDeferring(handle) }
         do {
             try execute("COMMIT")
+            if !isDeferred { logWatch.didSync() }
             endBatch()
         } catch {
             try undoAll()

@@ -17,26 +17,34 @@ package struct LogMark: Hashable, Sendable {
 
     private static let magic = Array("COFFERLM".utf8)
     private static let version: UInt16 = 1
+    private static let backfilledFlag: UInt16 = 1
+    private static let deferringFlag: UInt16 = 2
 
     fileprivate let position: LogPosition
     /// A number in the database that only grows, at the time of the mark; 0 if it is unknown.
     package let number: Int64
+    /// Whether commits of this generation of the log may be deferred: several of the latest may be lost, in any order.
+    package let permitsDeferring: Bool
 
     /// Creates a mark.
-    package init(_ position: LogPosition, number: Int64) {
+    package init(_ position: LogPosition, number: Int64, permitsDeferring: Bool = false) {
         self.position = position
         self.number = number
+        self.permitsDeferring = permitsDeferring
     }
 
     /// The same mark without the number.
-    package var withoutNumber: LogMark { LogMark(position, number: 0) }
+    package var withoutNumber: LogMark { LogMark(position, number: 0, permitsDeferring: permitsDeferring) }
+
+    /// Whether it is of the same generation of the log as a position.
+    package func isOfGeneration(of other: LogPosition) -> Bool { position.salts == other.salts }
 
     /// The serialised mark.
     package var encoded: [UInt8] {
         var writer = ByteWriter()
         writer.write(raw: Self.magic)
         writer.write(Self.version)
-        writer.write(UInt16(position.isBackfilled ? 1 : 0))
+        writer.write((position.isBackfilled ? Self.backfilledFlag : 0) | (permitsDeferring ? Self.deferringFlag : 0))
         writer.write(position.salts)
         writer.write(position.frameCount)
         writer.write(number)
@@ -54,7 +62,9 @@ package struct LogMark: Hashable, Sendable {
         var reader = ByteReader(Array(bytes.dropFirst(Self.magic.count)))
         do {
             guard try reader.read(UInt16.self) == Self.version else { return nil }
-            let isBackfilled = try reader.read(UInt16.self) == 1
+            let flags = try reader.read(UInt16.self)
+            let isBackfilled = flags & Self.backfilledFlag != 0
+            permitsDeferring = flags & Self.deferringFlag != 0
             position = LogPosition(salts: try reader.read(), frameCount: try reader.read(), isBackfilled: isBackfilled)
             number = try reader.read()
             guard try reader.read() == checksum else { return nil }
@@ -90,7 +100,9 @@ extension LogSurvey {
         let marked = mark.flatMap { $0.position.salts == salts ? $0.position : nil }
         let isShort = header == .damaged || committedFrames < Int(marked?.frameCount ?? 0)
         if let marked, marked.isBackfilled, isShort { return .superfluous }
-        return isShort || hasLostCommits ? .damaged : .sound
+        // A power cut may have kept later ones of the deferred commits, and not the first.
+        let mayLoseCommits = marked != nil && mark?.permitsDeferring == true
+        return isShort || hasLostCommits && !mayLoseCommits ? .damaged : .sound
     }
 
     /// The mark of a log that ends with its last commit.

@@ -59,8 +59,22 @@ final class CatalogLog {
     ///   - number: A number in the catalog that only grows.
     func note(_ position: LogPosition?, number: Int64) {
         guard let position else { return }
-        let next = LogMark(position, number: number)
+        let permits = mark.map { $0.permitsDeferring && $0.isOfGeneration(of: position) } ?? false
+        let next = LogMark(position, number: number, permitsDeferring: permits)
         if next != mark { store(next) }
+    }
+
+    /// Records on the disk that commits after the acknowledged end may be deferred.
+    ///
+    /// - Returns: Whether that is on the disk.
+    func permitDeferring(after position: LogPosition, number: Int64) -> Bool {
+        let next = LogMark(position, number: number, permitsDeferring: true)
+        do throws(SystemError) {
+            try settle(next)
+            return true
+        } catch {
+            return false
+        }
     }
 
     /// Failures are ignored: an older mark is still true.

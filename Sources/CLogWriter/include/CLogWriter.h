@@ -9,4 +9,11 @@ struct sqlite3;
 // thread of the connection, after SQLite has opened the log. Returns SQLite's result code.
 int coffer_gather_log_writes(struct sqlite3 *database, int capacity);
 
+// Has the log of an open database only write what SQLite asks it to sync, or sync it again. Both may be called only after
+// coffer_gather_log_writes, on the same thread. Returns SQLite's result code.
+int coffer_defer_log_syncs(struct sqlite3 *database, int defers);
+
+// Syncs the log of an open database, with what was only written.
+int coffer_sync_log(struct sqlite3 *database);
+
 #endif
