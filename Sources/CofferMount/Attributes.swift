@@ -27,9 +27,6 @@ package struct Attributes: Hashable, Sendable {
     /// Where a symbolic link leads.
     package var target: String?
 
-    /// What changes with its content.
-    var version: NodeTable.Version { NodeTable.Version(byteCount: byteCount, modified: modified) }
-
     /// The attributes of the root of the vault, which has no entry in it.
     package static func root(at now: Int64) -> Attributes {
         Attributes(

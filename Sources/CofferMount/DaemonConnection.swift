@@ -35,7 +35,7 @@ final class DaemonAddress: Sendable {
     /// - Throws: ``CallFailure/away`` if none has listened for so long, counted from the first failure of any thread.
     func connect() throws(CallFailure) -> BlockingClient {
         while true {
-            if let client = try? BlockingClient(socketPath: socketPath) {
+            if let client = try? BlockingClient(socketPath: socketPath), Self.defersSyncs(on: client) {
                 awaySince.withLock { $0 = nil }
                 return client
             }
@@ -47,6 +47,14 @@ final class DaemonAddress: Sendable {
             if isOver { throw .away }
             usleep(Self.pause)
         }
+    }
+}
+
+extension DaemonAddress {
+    /// Has the daemon answer changes before they are on the disk: programs sync what they want to be there.
+    private static func defersSyncs(on client: BlockingClient) -> Bool {
+        let hello = HelloParameters(protocolNumber: Int64(Version.protocolNumber), defersSyncs: true)
+        return (try? client.call(hello)) != nil
     }
 }
 

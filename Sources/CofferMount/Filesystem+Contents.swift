@@ -23,54 +23,68 @@ extension Filesystem {
 
     /// Opens a file that the kernel knows.
     ///
-    /// - Returns: Whether a program has it open already, so that what the kernel has cached is current.
-    package func open(_ number: UInt64, _ mode: OpenMode) throws(Errno) -> Bool {
+    /// - Returns: The number of this opening, and whether a program has it open already, so that what the kernel has
+    ///   cached is current.
+    package func open(_ number: UInt64, _ mode: OpenMode) throws(Errno) -> (opening: UInt64, wasOpen: Bool) {
         guard let name = try name(of: number) else { throw Errno(EISDIR) }
         let (file, wasOpen) = openFiles.pin(number) { makeOpenFile(number, on: pool.any) }
-        let params = FileOpenParameters(name: name, access: mode.isWriting ? .readWrite : .read, group: group)
+        let params = FileOpenParameters(
+            name: name,
+            access: mode.isWriting ? .readWrite : .read,
+            isShared: mode.isWriting,
+            group: group
+        )
+        let opening: UInt64
         do throws(Errno) {
             let opened = try file.open(isWriting: mode.isWriting, params)
-            if opened == nil { try checkReadable(name, file, mode) }
+            opening = opened.opening
+            if !opened.isOpened { try checkReadable(name, file, opening, mode) }
         } catch {
             openFiles.unpin(number, isClosed: !wasOpen)
             throw error
         }
-        guard mode.truncates && mode.isWriting else { return wasOpen }
+        guard mode.truncates && mode.isWriting else { return (opening, wasOpen) }
         do throws(Errno) {
             try truncate(file, to: 0)
         } catch {
-            release(number, mode)
+            release(number, opening, mode)
             throw error
         }
-        return wasOpen
+        return (opening, wasOpen)
     }
 
     /// Checks that a file can be opened now, if its handle was opened by another program: a file of class
     /// `completeUnlessOpen` can be open, and not be opened again.
-    private func checkReadable(_ name: ItemName, _ file: OpenFile, _ mode: OpenMode) throws(Errno) {
+    private func checkReadable(
+        _ name: ItemName,
+        _ file: OpenFile,
+        _ opening: UInt64,
+        _ mode: OpenMode
+    ) throws(Errno) {
         do throws(Errno) {
             guard try call(FileStatParameters(name: name, group: group)).isReadable else { throw Errno(EACCES) }
         } catch {
-            _ = file.release(wasWriting: mode.isWriting)
+            _ = file.release(opening, wasWriting: mode.isWriting)
             throw error
         }
     }
 
     /// Creates a file and opens it, or opens the one that another client has created just now.
+    ///
+    /// - Returns: Its attributes, and the number of this opening.
     package func create(
         _ name: FileName,
         in parent: UInt64,
         _ mode: OpenMode,
         _ birth: Birth
-    ) throws(Errno) -> Attributes {
+    ) throws(Errno) -> (attributes: Attributes, opening: UInt64) {
         do throws(Errno) {
             return try createNew(name, in: parent, mode, birth)
         } catch {
             guard error.code == EEXIST, !mode.isExclusive else { throw error }
         }
         let attributes = try lookUp(name, in: parent)
-        _ = try open(attributes.number, mode)
-        return attributes
+        return (attributes, try open(attributes.number, mode).opening)
     }
 
     private func createNew(
@@ -78,26 +92,32 @@ extension Filesystem {
         in parent: UInt64,
         _ mode: OpenMode,
         _ birth: Birth
-    ) throws(Errno) -> Attributes {
+    ) throws(Errno) -> (attributes: Attributes, opening: UInt64) {
         let path = try path(of: name, in: parent)
         let connection = pool.any
-        let params = FileOpenParameters(
-            name: path,
+        let reply = try changing { (isRepeated) throws(CallFailure) in
+            // If the first request has made it and its answer was lost, it is there now.
+            try connection.call(openParameters(creating: path, birth, isExclusive: !isRepeated))
+        }
+        guard let file = reply.value.file else { throw .readFailed }
+        let attributes = learn(file, as: name, in: parent)
+        let (opened, _) = openFiles.pin(attributes.number) { makeOpenFile(attributes.number, on: connection) }
+        let opening = opened.adopt(reply.value.handle, reply.epoch, isWriting: mode.isWriting)
+        return (attributes, opening)
+    }
+
+    private func openParameters(creating name: ItemName, _ birth: Birth, isExclusive: Bool) -> FileOpenParameters {
+        FileOpenParameters(
+            name: name,
             access: .readWrite,
             creates: true,
-            isExclusive: true,
+            isExclusive: isExclusive,
+            isShared: true,
             mode: birth.mode,
             uid: birth.userID,
             gid: birth.groupID,
             group: group
         )
-        let reply: DaemonConnection.Reply<FileOpenResult>
-        do { reply = try connection.call(params) } catch { throw Errno(error) }
-        guard let file = reply.value.file else { throw .readFailed }
-        let attributes = learn(file, as: name, in: parent)
-        let (opened, _) = openFiles.pin(attributes.number) { makeOpenFile(attributes.number, on: connection) }
-        opened.adopt(reply.value.handle, reply.epoch, isWriting: mode.isWriting)
-        return attributes
     }
 
     private func makeOpenFile(_ number: UInt64, on connection: DaemonConnection) -> OpenFile {
@@ -108,9 +128,9 @@ extension Filesystem {
     }
 
     /// Closes a file for one program.
-    package func release(_ number: UInt64, _ mode: OpenMode) {
+    package func release(_ number: UInt64, _ opening: UInt64, _ mode: OpenMode) {
         guard let file = try? openFiles.file(number) else { return }
-        openFiles.unpin(number, isClosed: file.release(wasWriting: mode.isWriting))
+        openFiles.unpin(number, isClosed: file.release(opening, wasWriting: mode.isWriting))
     }
 
     /// Reads a range.
@@ -126,6 +146,18 @@ extension Filesystem {
 
     private func empty() throws(Errno) -> Secret {
         do { return try Secret(copying: RawSpan()) } catch { throw Errno(error) }
+    }
+
+    /// Writes pages of mapped memory that a program has changed.
+    ///
+    /// - Throws: `EIO` if a lock has overtaken them: the kernel fails the next sync of each program with it.
+    package func writeBack(_ number: UInt64, at offset: Int64, _ bytes: RawSpan) throws(Errno) {
+        do throws(Errno) {
+            try write(number, at: offset, bytes)
+        } catch  where error.code == EACCES {
+            Journal.report(lossOf: number, "it was in mapped memory when the vault was locked")
+            throw .readFailed
+        }
     }
 
     /// Writes a range.
@@ -173,17 +205,28 @@ extension Filesystem {
     }
 
     /// Waits until what was written to a file is on the disk.
-    package func sync(_ number: UInt64) throws(Errno) { try openFiles.file(number).sync() }
+    package func sync(_ number: UInt64, _ opening: UInt64) throws(Errno) {
+        try openFiles.file(number).sync(opening)
+    }
+
+    /// Waits until the changes of the tree are on the disk.
+    ///
+    /// - Parameter includesClosedFiles: Whether contents of files that programs have closed are synced as well.
+    package func syncTree(includesClosedFiles: Bool = false) throws(Errno) {
+        _ = try call(FileSyncTreeParameters(includesClosedFiles: includesClosedFiles))
+    }
 
     /// Reports what was lost, when a program closes a file.
-    package func flush(_ number: UInt64) throws(Errno) { try openFiles.file(number).checkLoss() }
+    package func flush(_ number: UInt64, _ opening: UInt64) throws(Errno) {
+        try openFiles.file(number).checkLoss(of: opening)
+    }
 
     /// Sets the size of a file, which need not be open.
     func truncate(_ number: UInt64, to byteCount: Int64) throws(Errno) {
         if let file = try? openFiles.file(number), file.isWritten { return try truncate(file, to: byteCount) }
         let mode = OpenMode(flags: O_RDWR)
-        _ = try open(number, mode)
-        defer { release(number, mode) }
+        let opening = try open(number, mode).opening
+        defer { release(number, opening, mode) }
         try truncate(try openFiles.file(number), to: byteCount)
     }
 

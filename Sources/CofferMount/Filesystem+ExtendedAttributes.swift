@@ -17,7 +17,7 @@ extension Filesystem {
         }
         // What programs ask for at each file, and the daemon never has.
         guard name.hasPrefix("user.") else { throw .noAttribute }
-        return try onFile(number) { path, handle in
+        return try onFile(number) { path, handle, _ in
             FileGetExtendedAttributeParameters(
                 name: path,
                 handle: handle,
@@ -36,7 +36,7 @@ extension Filesystem {
     private func extendedAttributes(of number: UInt64) throws(Errno) -> [String] {
         let classes = try attributes(of: number).protectionClass == nil ? [] : [Self.classAttribute]
         if number == NodeTable.root { return classes }
-        let list = try onFile(number) { path, handle in
+        let list = try onFile(number) { path, handle, _ in
             FileListExtendedAttributesParameters(name: path, handle: handle, group: path == nil ? nil : group)
         }
         return classes + list.value.attributes.map(\.name)
@@ -57,12 +57,13 @@ extension Filesystem {
         if name == Self.classAttribute { return try setClass(of: number, to: value, condition) }
         let payload: Secret
         do { payload = try Secret(copying: value) } catch { throw Errno(error) }
-        _ = try onFile(number, payload: payload) { path, handle in
+        _ = try onFile(number, payload: payload) { path, handle, isRepeated in
             FileSetExtendedAttributeParameters(
                 name: path,
                 handle: handle,
                 attribute: name,
-                creates: condition == .mustBeNew,
+                // The first request may have made it.
+                creates: condition == .mustBeNew && !isRepeated,
                 replaces: condition == .mustExist,
                 group: path == nil ? nil : group
             )
@@ -91,13 +92,19 @@ extension Filesystem {
     package func removeExtendedAttribute(_ name: String, of number: UInt64) throws(Errno) {
         if name == Self.classAttribute { throw .notPermitted }
         guard name.hasPrefix("user.") else { throw .noAttribute }
-        _ = try onFile(number) { path, handle in
-            FileRemoveExtendedAttributeParameters(
-                name: path,
-                handle: handle,
-                attribute: name,
-                group: path == nil ? nil : group
-            )
+        var isRepetition = false
+        do throws(Errno) {
+            _ = try onFile(number) { path, handle, isRepeated in
+                isRepetition = isRepeated
+                return FileRemoveExtendedAttributeParameters(
+                    name: path,
+                    handle: handle,
+                    attribute: name,
+                    group: path == nil ? nil : group
+                )
+            }
+        } catch  where error == .noAttribute && isRepetition {
+            // The first request has removed it.
         }
     }
 
@@ -105,12 +112,14 @@ extension Filesystem {
     private func onFile<Parameters: MethodParameters>(
         _ number: UInt64,
         payload: Secret? = nil,
-        _ params: (ItemName?, Int64?) -> Parameters
+        _ params: (ItemName?, Int64?, _ isRepeated: Bool) -> Parameters
     ) throws(Errno) -> DaemonConnection.Reply<Parameters.Result> {
         if let path = try? Optional(name(of: number)) {
             guard let path else { throw .notSupported }
-            do { return try pool.any.call(params(path, nil), payload: payload) } catch { throw Errno(error) }
+            return try changing { (isRepeated) throws(CallFailure) in
+                try pool.any.call(params(path, nil, isRepeated), payload: payload)
+            }
         }
-        return try openFiles.file(number).read(payload: payload) { params(nil, $0) }
+        return try openFiles.file(number).read(payload: payload) { params(nil, $0, false) }
     }
 }

@@ -6,13 +6,16 @@ extension Filesystem {
     ///
     /// - Returns: How many files could not be synced.
     func syncAll() -> Int {
-        openFiles.all.count { file in
-            do throws(Errno) {
-                try file.sync()
-                return false
-            } catch {
-                return true
-            }
+        openFiles.all.count { file in fails { () throws(Errno) in try file.sync() } }
+            + (fails { () throws(Errno) in try syncTree(includesClosedFiles: true) } ? 1 : 0)
+    }
+
+    private func fails(_ sync: () throws(Errno) -> Void) -> Bool {
+        do throws(Errno) {
+            try sync()
+            return false
+        } catch {
+            return true
         }
     }
 }

@@ -9,14 +9,16 @@ internal import Synchronization
 extension Filesystem {
     /// Makes a directory.
     package func makeDirectory(_ name: FileName, in parent: UInt64, _ birth: Birth) throws(Errno) -> Attributes {
+        let path = try path(of: name, in: parent)
         let params = FileMkdirParameters(
-            name: try path(of: name, in: parent),
+            name: path,
             mode: birth.mode,
             uid: birth.userID,
             gid: birth.groupID,
             group: group
         )
-        return learn(try call(params), as: name, in: parent)
+        let made = try change(params) { () throws(Errno) in try file(at: path) }
+        return learn(made, as: name, in: parent)
     }
 
     /// Removes a file, which goes on for the programs that have it open.
@@ -27,7 +29,10 @@ extension Filesystem {
 
     private func remove(_ name: FileName, in parent: UInt64) throws(Errno) {
         let path = try path(of: name, in: parent)
-        _ = try call(FileRemoveParameters(name: path, keepsDirectories: true, group: group))
+        let params = FileRemoveParameters(name: path, keepsDirectories: true, group: group)
+        _ = try change(params) { () throws(Errno) in
+            try file(at: path) == nil ? CountResult(count: 1) : nil
+        }
         nodes.withLock { $0.remove(NodeTable.Place(parent, name)) }
     }
 
@@ -38,14 +43,16 @@ extension Filesystem {
         in parent: UInt64,
         _ birth: Birth
     ) throws(Errno) -> Attributes {
+        let path = try path(of: name, in: parent)
         let params = FileSymlinkParameters(
-            name: try path(of: name, in: parent),
+            name: path,
             target: target,
             uid: birth.userID,
             gid: birth.groupID,
             group: group
         )
-        return learn(try call(params), as: name, in: parent)
+        let made = try change(params) { () throws(Errno) in try file(at: path) }
+        return learn(made, as: name, in: parent)
     }
 
     /// Where a symbolic link leads.
@@ -57,8 +64,11 @@ extension Filesystem {
     /// Gives a file another name.
     package func link(_ number: UInt64, as name: FileName, in parent: UInt64) throws(Errno) -> Attributes {
         guard let path = try self.name(of: number) else { throw .notPermitted }
-        let params = FileLinkParameters(name: path, target: try self.path(of: name, in: parent), group: group)
-        return learn(try call(params), as: name, in: parent)
+        let target = try self.path(of: name, in: parent)
+        let made = try change(FileLinkParameters(name: path, target: target, group: group)) { () throws(Errno) in
+            try file(at: target)
+        }
+        return learn(made, as: name, in: parent)
     }
 
     /// Renames an entry.
@@ -73,16 +83,20 @@ extension Filesystem {
     ) throws(Errno) {
         guard [0, UInt32(RENAME_NOREPLACE), UInt32(RENAME_EXCHANGE)].contains(flags) else { throw .invalid }
         let exchanges = flags == UInt32(RENAME_EXCHANGE)
+        let (path, newPath) = (try path(of: name, in: parent), try path(of: newName, in: newParent))
         let params = FileRenameParameters(
-            name: try path(of: name, in: parent),
-            target: try path(of: newName, in: newParent),
+            name: path,
+            target: newPath,
             replaces: flags == 0,
             exchanges: exchanges,
             keepsDirectories: true,
             group: group
         )
-        _ = try call(params)
         let (place, target) = (NodeTable.Place(parent, name), NodeTable.Place(newParent, newName))
+        let number = nodes.withLock { $0.number(at: place) }
+        _ = try change(params) { () throws(Errno) in
+            try file(at: newPath).flatMap { $0.inode == number.map(Int64.init(clamping:)) ? $0 : nil }
+        }
         nodes.withLock { nodes in
             // Two names of one file stay as they are.
             if exchanges { nodes.exchange(place, target) } else { nodes.move(place, to: target) }
@@ -97,13 +111,11 @@ extension Filesystem {
         if number == NodeTable.root && name == nil { throw .notPermitted }
         let file: FileInfo
         if let name {
-            file = try call(change.params(name: name, group: group))
+            file = try self.change(change.params(name: name, group: group)) { () throws(Errno) in nil }
         } else {
             file = try openFiles.file(number).read { change.params(handle: $0) }.value
         }
-        let attributes = Attributes(file)
-        nodes.withLock { $0.setVersion(attributes.version, of: number) }
-        return attributes
+        return Attributes(file)
     }
 }
 

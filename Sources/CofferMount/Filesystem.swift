@@ -41,6 +41,8 @@ package final class Filesystem: Sendable {
     let nodes: Mutex<NodeTable>
     let openFiles = OpenFiles()
     let reads = ReadGate()
+    /// Whether changes of other clients are followed, so that the kernel may keep what it knows until then.
+    let isFollowing = Atomic(false)
     private let listings = Mutex<(next: UInt64, all: [UInt64: DirectoryListing])>((1, [:]))
     private let mountTime: Int64
 
@@ -82,7 +84,7 @@ package final class Filesystem: Sendable {
     /// Records an entry that the kernel gets.
     func learn(_ file: FileInfo, as name: FileName, in parent: UInt64) -> Attributes {
         let attributes = Attributes(file)
-        nodes.withLock { $0.lookUp(attributes.number, at: NodeTable.Place(parent, name), attributes.version) }
+        nodes.withLock { $0.lookUp(attributes.number, at: NodeTable.Place(parent, name)) }
         return attributes
     }
 
@@ -92,9 +94,7 @@ package final class Filesystem: Sendable {
     /// The attributes of a file that the kernel knows.
     package func attributes(of number: UInt64) throws(Errno) -> Attributes {
         guard let file = try status(of: number) else { return .root(at: mountTime) }
-        let attributes = Attributes(file)
-        nodes.withLock { $0.setVersion(attributes.version, of: number) }
-        return attributes
+        return Attributes(file)
     }
 
     /// What the daemon says of a file, by its handle if it has no name any more; `nil` for the root of the vault.
@@ -112,23 +112,6 @@ package final class Filesystem: Sendable {
         return try openFiles.file(number).read { FileStatParameters(handle: $0, group: nil) }.value
     }
 
-    /// How what the kernel knows of an entry relates to the vault.
-    enum Freshness {
-        case current, changed, replaced
-    }
-
-    /// Compares what the kernel knows of an entry with the vault.
-    func freshness(of number: UInt64, at place: NodeTable.Place) -> Freshness {
-        // A file that programs write here was not changed elsewhere: there is one writer.
-        if (try? openFiles.file(number))?.isWritten == true { return .current }
-        guard let path = try? path(of: place.name, in: place.parent),
-            let file = try? call(FileStatParameters(name: path, group: group))
-        else { return .replaced }
-        let attributes = Attributes(file)
-        if attributes.number != number { return .replaced }
-        return nodes.withLock { $0.version(of: number) } == attributes.version ? .current : .changed
-    }
-
     // MARK: Names
 
     func path(of name: FileName, in parent: UInt64) throws(Errno) -> ItemName {
@@ -144,12 +127,60 @@ package final class Filesystem: Sendable {
 
     // MARK: Calling
 
-    /// Makes a call that belongs to no handle.
+    /// Makes a call that belongs to no handle, and that may be made twice.
     func call<Parameters: MethodParameters>(_ params: Parameters) throws(Errno) -> Parameters.Result {
-        do {
-            return try pool.any.call(params).value
+        try changing { (_) throws(CallFailure) in try pool.any.call(params).value }
+    }
+
+    /// Makes a change; if the connection breaks before its answer, makes it again.
+    ///
+    /// - Parameter change: The change; it gets whether it may have been made already.
+    func changing<Value: Sendable>(
+        _ change: (_ isRepeated: Bool) throws(CallFailure) -> Value
+    ) throws(Errno) -> Value {
+        var attempts = 0
+        while true {
+            do throws(CallFailure) {
+                return try change(attempts > 0)
+            } catch .unknownOutcome where attempts < Self.attempts {
+                attempts += 1
+            } catch {
+                throw Errno(error)
+            }
+        }
+    }
+
+    private static let attempts = 5
+
+    /// Makes a change of the tree; if the connection breaks before its answer, finds out whether it was made.
+    ///
+    /// - Parameters:
+    ///   - params: The change.
+    ///   - made: What the vault says of it if it was made; `nil` if it was not.
+    func change<Parameters: MethodParameters>(
+        _ params: Parameters,
+        made: () throws(Errno) -> Parameters.Result?
+    ) throws(Errno) -> Parameters.Result {
+        let outcome = try changing { (isRepeated) throws(CallFailure) -> Result<Parameters.Result, Errno> in
+            if isRepeated {
+                do throws(Errno) {
+                    if let found = try made() { return .success(found) }
+                } catch {
+                    return .failure(error)
+                }
+            }
+            return .success(try pool.any.call(params).value)
+        }
+        return try outcome.get()
+    }
+
+    /// The file of a name; `nil` if there is none.
+    func file(at name: ItemName) throws(Errno) -> FileInfo? {
+        do throws(Errno) {
+            return try call(FileStatParameters(name: name, group: group))
         } catch {
-            throw Errno(error)
+            guard error.code == ENOENT else { throw error }
+            return nil
         }
     }
 
@@ -174,20 +205,18 @@ package final class Filesystem: Sendable {
 
     // MARK: Directories
 
-    /// Lists a directory for a program that opens or rewinds it.
+    /// Lists a directory for a program that opens it.
     package func list(_ number: UInt64) throws(Errno) -> DirectoryListing {
         let name = try name(of: number)
-        var entries: [DirectoryListing.Entry] = []
-        var cursor: String?
-        repeat {
+        let listing = DirectoryListing { [unowned self] (cursor) throws(Errno) in
             let page = try call(FileListParameters(name: name, cursor: cursor, group: group))
-            for file in page.entries {
-                let name = FileName(Self.lastPart(of: file.name))
-                entries.append(DirectoryListing.Entry(name: name, attributes: Attributes(file)))
+            let entries = page.entries.map { file in
+                DirectoryListing.Entry(name: FileName(Self.lastPart(of: file.name)), attributes: Attributes(file))
             }
-            cursor = page.cursor
-        } while cursor != nil
-        return DirectoryListing(entries: entries)
+            return (entries, page.cursor)
+        }
+        try listing.begin()
+        return listing
     }
 
     private static func lastPart(of path: String) -> String {
@@ -197,7 +226,7 @@ package final class Filesystem: Sendable {
     /// Records that the kernel gets an entry of a listing.
     package func learn(_ entry: DirectoryListing.Entry, in parent: UInt64) {
         let place = NodeTable.Place(parent, entry.name)
-        nodes.withLock { $0.lookUp(entry.attributes.number, at: place, entry.attributes.version) }
+        nodes.withLock { $0.lookUp(entry.attributes.number, at: place) }
     }
 
     /// Keeps a listing while a program has the directory open.
@@ -215,11 +244,6 @@ package final class Filesystem: Sendable {
     package func listing(_ handle: UInt64) throws(Errno) -> DirectoryListing {
         guard let listing = listings.withLock({ $0.all[handle] }) else { throw .stale }
         return listing
-    }
-
-    /// Replaces a listing when the program rewinds the directory.
-    package func replace(_ handle: UInt64, by listing: DirectoryListing) {
-        listings.withLock { $0.all[handle] = listing }
     }
 
     /// Drops a listing.

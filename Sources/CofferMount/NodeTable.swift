@@ -19,20 +19,6 @@ package struct NodeTable: Sendable {
         /// All names under which the kernel has looked it up and that still lead to it.
         var places: [Place] = []
         var lookupCount: UInt64 = 0
-        /// What the kernel was last told of its content.
-        var version: Version?
-    }
-
-    /// What changes with the content of a file.
-    package struct Version: Hashable, Sendable {
-        package let byteCount: Int64
-        /// Nanoseconds since 1970.
-        package let modified: Int64
-
-        package init(byteCount: Int64, modified: Int64) {
-            self.byteCount = byteCount
-            self.modified = modified
-        }
     }
 
     /// The number of the root of the mount.
@@ -83,10 +69,9 @@ package struct NodeTable: Sendable {
     // MARK: Looking up
 
     /// Records that the kernel gets the number of an entry.
-    package mutating func lookUp(_ number: UInt64, at place: Place, _ version: Version? = nil) {
+    package mutating func lookUp(_ number: UInt64, at place: Place) {
         put(number, at: place)
         nodes[number]?.lookupCount += 1
-        nodes[number]?.version = version
     }
 
     /// Records that the kernel has forgotten some look-ups.
@@ -135,10 +120,8 @@ package struct NodeTable: Sendable {
     /// The files that the kernel may have cached.
     package var known: [UInt64] { Array(nodes.keys) }
 
-    /// What the kernel was last told of a file's content.
-    package func version(of number: UInt64) -> Version? { nodes[number]?.version }
-
-    package mutating func setVersion(_ version: Version, of number: UInt64) { nodes[number]?.version = version }
+    /// Whether the kernel may have cached a file.
+    package func isKnown(_ number: UInt64) -> Bool { nodes[number] != nil }
 
     /// The entry that a path of the vault leads to, if the kernel knows its directory.
     package func place(ofPath path: String) -> Place? {

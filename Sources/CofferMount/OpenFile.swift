@@ -24,8 +24,21 @@ final class OpenFile: Sendable {
         /// How many changes were made, and how many of them are on the disk.
         var changeCount = 0
         var syncedCount = 0
-        /// Whether such writing was lost with the daemon, and no program was notified.
-        var hasLost = false
+        /// How many times changes were lost.
+        var lossCount = 0
+        /// For each time that it is open, how many losses its program was notified of.
+        var reportedLosses: [UInt64: Int] = [:]
+        var nextOpening: UInt64 = 1
+
+        /// Counts one more program.
+        mutating func addUser(isWriting: Bool) -> UInt64 {
+            users += 1
+            if isWriting { writers += 1 }
+            defer { nextOpening += 1 }
+            // What was lost before is not its loss.
+            reportedLosses[nextOpening] = lossCount
+            return nextOpening
+        }
     }
 
     /// The number of the file.
@@ -59,29 +72,27 @@ final class OpenFile: Sendable {
     /// - Parameters:
     ///   - isWriting: Whether the program writes.
     ///   - params: How to open it, if no handle of this kind is open.
-    /// - Returns: What the daemon says of it, if it was opened now.
-    @discardableResult
-    func open(isWriting: Bool, _ params: FileOpenParameters) throws(Errno) -> FileOpenResult? {
+    /// - Returns: The number of this opening, and whether the daemon has opened the file now.
+    func open(isWriting: Bool, _ params: FileOpenParameters) throws(Errno) -> (opening: UInt64, isOpened: Bool) {
         try state.withLock { (state) throws(Errno) in
-            var opened: FileOpenResult?
+            var isOpened = false
             if isWriting ? state.writer == nil : (state.writer ?? state.reader) == nil {
                 let reply = try answering { () throws(CallFailure) in try connection.call(params) }
                 let handle = Handle(number: reply.value.handle, epoch: reply.epoch)
                 if isWriting { state.writer = handle } else { state.reader = handle }
-                opened = reply.value
+                isOpened = true
             }
-            state.users += 1
-            if isWriting { state.writers += 1 }
-            return opened
+            return (state.addUser(isWriting: isWriting), isOpened)
         }
     }
 
     /// Takes over the handle that created the file.
-    func adopt(_ handle: Int64, _ epoch: Int, isWriting: Bool) {
+    ///
+    /// - Returns: The number of this opening.
+    func adopt(_ handle: Int64, _ epoch: Int, isWriting: Bool) -> UInt64 {
         state.withLock { state in
             state.writer = Handle(number: handle, epoch: epoch)
-            state.users += 1
-            if isWriting { state.writers += 1 }
+            return state.addUser(isWriting: isWriting)
         }
     }
 
@@ -91,8 +102,9 @@ final class OpenFile: Sendable {
     /// Closes the file for one program; the last one closes it in the daemon.
     ///
     /// - Returns: Whether no handle is left open.
-    func release(wasWriting: Bool) -> Bool {
+    func release(_ opening: UInt64, wasWriting: Bool) -> Bool {
         state.withLock { state in
+            state.reportedLosses[opening] = nil
             state.users -= 1
             if wasWriting { state.writers -= 1 }
             if state.users == 0 { close(&state.reader) }
@@ -124,7 +136,7 @@ final class OpenFile: Sendable {
 
     /// Opens the file again after its connection broke.
     private func open(_ name: ItemName, _ access: FileAccess, expecting number: UInt64) throws(Errno) -> Handle {
-        let params = FileOpenParameters(name: name, access: access, group: group)
+        let params = FileOpenParameters(name: name, access: access, isShared: access.writes, group: group)
         let reply = try answering { () throws(CallFailure) in try connection.call(params) }
         return Handle(number: reply.value.handle, epoch: reply.epoch)
     }
@@ -152,28 +164,31 @@ final class OpenFile: Sendable {
 
     /// Waits until what was written is on the disk.
     ///
-    /// - Throws: `EIO` once, if something that was written was lost with the daemon before it was synced.
-    func sync() throws(Errno) {
-        try reportLoss()
+    /// - Parameter opening: The opening by which a program asks for that; `nil` for the mount itself.
+    /// - Throws: `EIO` once for each opening, if something that was written was lost before it was synced.
+    func sync(_ opening: UInt64? = nil) throws(Errno) {
+        try reportLoss(to: opening)
         // What is written during the sync waits for the next one.
-        guard let count = state.withLock({ $0.writer == nil ? nil : $0.changeCount }) else { return }
-        _ = try call(isWriting: true, payload: nil) { FileSyncParameters(handle: $0) }
+        let (count, isWritten) = state.withLock { ($0.changeCount, $0.writer != nil) }
+        // Another program, or another mount, may have written it and closed it.
+        _ = try call(isWriting: isWritten, payload: nil) { FileSyncParameters(handle: $0) }
         state.withLock { $0.syncedCount = max($0.syncedCount, count) }
-        try reportLoss()
+        try reportLoss(to: opening)
     }
 
-    /// Tells a program that closes the file of a loss that no sync has reported yet.
+    /// Tells a program that closes the file of a loss that no sync has reported to it yet.
     ///
     /// It stays for the sync: a child closes what it inherits when it starts another program, and heeds no error.
-    func checkLoss() throws(Errno) {
-        if state.withLock({ $0.hasLost }) { throw .readFailed }
+    func checkLoss(of opening: UInt64) throws(Errno) {
+        if state.withLock({ $0.reportedLosses[opening, default: $0.lossCount] < $0.lossCount }) { throw .readFailed }
     }
 
-    /// - Throws: `EIO` once, if something that was written was lost.
-    private func reportLoss() throws(Errno) {
+    /// - Throws: `EIO` once, if something that was written was lost since the file was opened.
+    private func reportLoss(to opening: UInt64?) throws(Errno) {
+        guard let opening else { return }
         let hasLost = state.withLock { state in
-            defer { state.hasLost = false }
-            return state.hasLost
+            defer { state.reportedLosses[opening] = state.lossCount }
+            return state.reportedLosses[opening, default: state.lossCount] < state.lossCount
         }
         if hasLost { throw .readFailed }
     }
@@ -209,7 +224,10 @@ final class OpenFile: Sendable {
     private func reopen(_ lost: Handle) throws(Errno) {
         try state.withLock { (state) throws(Errno) in
             if state.writer == lost {
-                if state.changeCount > state.syncedCount { state.hasLost = true }
+                if state.changeCount > state.syncedCount {
+                    state.lossCount += 1
+                    Journal.report(lossOf: number, "the daemon ended before it was synced")
+                }
                 state.syncedCount = state.changeCount
                 state.writer = try open(try path(), .readWrite, expecting: number)
             } else if state.reader == lost {
@@ -244,8 +262,7 @@ extension Errno {
             switch failure {
             case .refused(let error): Errno(error)
             case .handleLost: .stale
-            case .away: .away
-            case .unknownOutcome: .readFailed
+            case .away, .unknownOutcome: .away
             }
     }
 }

@@ -35,12 +35,14 @@ final class Watcher: Sendable {
 
     private func follow(_ client: BlockingClient) {
         do throws(CofferError) {
-            try client.watch(.items, in: filesystem.group)
+            try client.watchOthers(.items, in: filesystem.group)
             // What happened before is unknown: the vault may be locked.
             dropEverything()
+            filesystem.isFollowing.store(true, ordering: .releasing)
             while true { take(try client.nextEvent()) }
         } catch {
             // With the daemon, keys have gone.
+            filesystem.isFollowing.store(false, ordering: .releasing)
             dropEverything()
         }
     }
@@ -71,20 +73,20 @@ final class Watcher: Sendable {
 
     // MARK: Changes of others
 
+    /// Has the kernel look again at what another client has changed; what this mount changes, the kernel knows.
     private func take(_ change: ItemChange) {
         guard change.store == .file else { return }
-        for name in [change.formerName, change.name].compactMap(\.self) { check(name) }
+        if let inode = change.inode { dropContents(of: [UInt64(inode)].filter(isKnown)) }
+        if change.kind == .changed { return }
+        for name in [change.formerName, change.name].compactMap(\.self) { dropEntry(name) }
     }
 
-    /// Compares what the kernel knows of a name with the vault.
-    private func check(_ name: String) {
-        guard let place = filesystem.nodes.withLock({ $0.place(ofPath: name) }),
-            let number = filesystem.nodes.withLock({ $0.number(at: place) })
-        else { return }
-        switch filesystem.freshness(of: number, at: place) {
-        case .current: break
-        case .changed: cache.dropCache(of: number)
-        case .replaced: cache.dropEntry(place.name.text, in: place.parent)
-        }
+    private func isKnown(_ number: UInt64) -> Bool { filesystem.nodes.withLock { $0.isKnown(number) } }
+
+    /// Drops an entry of a directory that the kernel knows, and the directory's listing.
+    private func dropEntry(_ path: String) {
+        guard let place = filesystem.nodes.withLock({ $0.place(ofPath: path) }) else { return }
+        cache.dropEntry(place.name.text, in: place.parent)
+        cache.dropCache(of: place.parent)
     }
 }

@@ -88,12 +88,88 @@ struct MountFaultTests {
         #expect(try content(of: other.appending("b")) == "second, longer")
     }
 
-    @Test func `a file that one mount writes can't be opened for writing by another`() throws {
+    @Test func `two mounts write one file at once, and see each other's changes after a sync`() throws {
         let one = try MountedVault()
         let other = try MountedVault(of: one.daemon)
-        let writer = try OpenDescriptor(one.appending("a"), O_RDWR | O_CREAT)
-        #expect(writer.write("x") == 0)
-        #expect(errnoOf { Int(open(other.appending("a"), O_RDWR)) } == EBUSY)
-        #expect(errnoOf { Int(open(other.appending("a"), O_RDONLY)) } == 0)
+        let first = try OpenDescriptor(one.appending("a"), O_RDWR | O_CREAT)
+        #expect(first.write("first ") == 0)
+        let second = try OpenDescriptor(other.appending("a"), O_RDWR)
+        #expect(try second.read().get() == "first ")
+        #expect(second.write("second", at: 6) == 0)
+        #expect(second.sync() == 0)
+        #expect(settles { (try? first.read().get()) == "first second" })
+        #expect(first.write("FIRST", at: 0) == 0)
+        #expect(first.sync() == 0)
+        #expect(settles { (try? second.read().get()) == "FIRST second" })
+    }
+
+    @Test func `a verb that replaces a file's content waits for none, and is refused while a mount writes it`() throws {
+        let mount = try MountedVault()
+        let file = try OpenDescriptor(mount.appending("a"), O_RDWR | O_CREAT)
+        #expect(file.write("x") == 0)
+        let refused = try mount.daemon.coffer(["file", "write", "a"], input: Array("y".utf8))
+        #expect(refused.status != 0)
+        #expect(refused.errors.contains("open for writing elsewhere"), "\(refused.errors)")
+    }
+
+    @Test func `what one mount has written and not synced, another sees within a second`() throws {
+        let one = try MountedVault()
+        let other = try MountedVault(of: one.daemon)
+        try put("before", to: one.appending("a"))
+        let reader = try OpenDescriptor(other.appending("a"), O_RDONLY)
+        #expect(try reader.read().get() == "before")
+        let writer = try OpenDescriptor(one.appending("a"), O_RDWR)
+        #expect(writer.write("after!") == 0)
+        usleep(1_000_000)
+        #expect(try reader.read().get() == "after!")
+        #expect(writer.write(" and longer", at: 6) == 0)
+        usleep(1_000_000)
+        #expect(reader.size == 17)
+    }
+
+    @Test func `each program that has a file open is told of a loss once`() throws {
+        let mount = try MountedVault()
+        let one = try OpenDescriptor(mount.appending("a"), O_RDWR | O_CREAT)
+        let other = try OpenDescriptor(mount.appending("a"), O_RDWR)
+        #expect(one.write("lost") == 0)
+        try mount.daemon.restart()
+        #expect(one.sync() == EIO)
+        #expect(other.sync() == EIO)
+        #expect(one.sync() == 0)
+        #expect(other.sync() == 0)
+        let later = try OpenDescriptor(mount.appending("a"), O_RDWR)
+        #expect(later.sync() == 0)
+    }
+
+    @Test func `changes of the tree are made once, whenever the daemon is killed`() throws {
+        let mount = try MountedVault()
+        let script = """
+            import os, sys
+            n = 0
+            while os.path.exists('go'):
+                os.mkdir(f'd{n}'); os.rename(f'd{n}', f'e{n}'); os.symlink('x', f'e{n}/l'); os.link(f'e{n}/l', f'e{n}/m')
+                os.unlink(f'e{n}/l'); os.unlink(f'e{n}/m')
+                os.close(os.open(f'e{n}/f', os.O_CREAT | os.O_EXCL)); os.unlink(f'e{n}/f'); os.rmdir(f'e{n}')
+                n += 1
+            print(n)
+            """
+        try put("", to: mount.appending("go"))
+        let program = Process()
+        program.executableURL = URL(filePath: "/usr/bin/python3")
+        program.arguments = ["-c", script]
+        program.currentDirectoryURL = URL(filePath: mount.path)
+        let (output, errors) = (Pipe(), Pipe())
+        (program.standardOutput, program.standardError) = (output, errors)
+        try program.run()
+        for _ in 0..<12 {
+            usleep(150_000)
+            try mount.daemon.restart()
+        }
+        #expect(errnoOf { Int(unlink(mount.appending("go"))) } == 0)
+        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        let complaint = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        program.waitUntilExit()
+        #expect(program.terminationStatus == 0, "\(complaint)")
+        #expect(Int(text.trimmingCharacters(in: .newlines)) ?? 0 > 0)
     }
 }

@@ -23,10 +23,20 @@ struct DirectoryPage {
         withAttributes: Bool,
         for request: Request,
         learn: (DirectoryListing.Entry) -> Void
-    ) {
+    ) throws(Errno) {
         bytes = [UInt8](repeating: 0, count: byteCount)
-        for index in cookie..<max(cookie, listing.entries.count + 2) {
-            let entry = index < 2 ? nil : listing.entries[index - 2]
+        for index in cookie... {
+            var entry: DirectoryListing.Entry?
+            if index >= 2 {
+                let found: DirectoryListing.Found
+                // What the kernel has looked up must reach it.
+                do throws(Errno) { found = try listing.entry(at: index - 2) } catch  where count > 0 { return }
+                switch found {
+                case .entry(let next): entry = next
+                case .removed: continue
+                case .end: return
+                }
+            }
             let name = entry?.name.text ?? (index == 0 ? "." : "..")
             let attributes = entry?.attributes ?? .unknownDirectory(directory)
             let taken = count

@@ -103,8 +103,9 @@ enum Operations {
             unsafe Request(request).answer { (request, filesystem) throws(Errno) in
                 guard mode & S_IFMT == S_IFREG else { throw .notPermitted }
                 let opening = Filesystem.OpenMode(flags: O_RDONLY | O_EXCL)
-                let attributes = try filesystem.create(try name.get(), in: parent, opening, request.birth(mode))
-                filesystem.release(attributes.number, opening)
+                let (attributes, number) =
+                    try filesystem.create(try name.get(), in: parent, opening, request.birth(mode))
+                filesystem.release(attributes.number, number, opening)
                 if !request.reply(entry: attributes) { filesystem.forget(attributes.number, 1) }
             }
         }
@@ -141,10 +142,11 @@ enum Operations {
             let birth = unsafe Request(request).birth(mode)
             let mode = Filesystem.OpenMode(flags: info.flags)
             unsafe Request(request).answer { (request, filesystem) throws(Errno) in
-                let attributes = try filesystem.create(try name.get(), in: parent, mode, birth)
+                let (attributes, opening) = try filesystem.create(try name.get(), in: parent, mode, birth)
                 info.keep_cache = 0
+                info.fh = opening
                 if request.reply(created: attributes, info) { return }
-                filesystem.release(attributes.number, mode)
+                filesystem.release(attributes.number, opening, mode)
                 filesystem.forget(attributes.number, 1)
             }
         }
@@ -152,8 +154,10 @@ enum Operations {
             guard var info = unsafe info?.pointee else { return unsafe Request(request).reply(.invalid) }
             let mode = Filesystem.OpenMode(flags: info.flags)
             unsafe Request(request).answer { (request, filesystem) throws(Errno) in
-                info.keep_cache = try filesystem.open(number, mode) ? 1 : 0
-                if !request.reply(opened: info) { filesystem.release(number, mode) }
+                let (opening, wasOpen) = try filesystem.open(number, mode)
+                info.keep_cache = wasOpen ? 1 : 0
+                info.fh = opening
+                if !request.reply(opened: info) { filesystem.release(number, opening, mode) }
             }
         }
         unsafe table.read = { request, number, count, offset, _ in
@@ -163,24 +167,28 @@ enum Operations {
                 }
             }
         }
-        unsafe table.write = { request, number, bytes, count, offset, _ in
+        unsafe table.write = { request, number, bytes, count, offset, info in
             let buffer = unsafe UnsafeRawBufferPointer(start: bytes, count: count)
+            let isMapped = unsafe info?.pointee.writepage == 1
             unsafe Request(request).answer { (request, filesystem) throws(Errno) in
-                try filesystem.write(number, at: Int64(offset), unsafe buffer.bytes)
+                let write = isMapped ? filesystem.writeBack : filesystem.write
+                try write(number, Int64(offset), unsafe buffer.bytes)
                 request.reply(written: count)
             }
         }
-        unsafe table.flush = { request, number, _ in
-            unsafe Request(request).confirm { (filesystem) throws(Errno) in try filesystem.flush(number) }
+        unsafe table.flush = { request, number, info in
+            let opening = unsafe info?.pointee.fh ?? 0
+            unsafe Request(request).confirm { (filesystem) throws(Errno) in try filesystem.flush(number, opening) }
         }
         unsafe table.release = { request, number, info in
-            let flags = unsafe info?.pointee.flags ?? O_RDONLY
+            let (flags, opening) = unsafe (info?.pointee.flags ?? O_RDONLY, info?.pointee.fh ?? 0)
             unsafe Request(request).confirm { (filesystem) throws(Errno) in
-                filesystem.release(number, Filesystem.OpenMode(flags: flags))
+                filesystem.release(number, opening, Filesystem.OpenMode(flags: flags))
             }
         }
-        unsafe table.fsync = { request, number, _, _ in
-            unsafe Request(request).confirm { (filesystem) throws(Errno) in try filesystem.sync(number) }
+        unsafe table.fsync = { request, number, _, info in
+            let opening = unsafe info?.pointee.fh ?? 0
+            unsafe Request(request).confirm { (filesystem) throws(Errno) in try filesystem.sync(number, opening) }
         }
         unsafe table.fallocate = { request, number, flags, offset, count, _ in
             unsafe Request(request).confirm { (filesystem) throws(Errno) in
@@ -207,8 +215,9 @@ enum Operations {
             let handle = unsafe info?.pointee.fh ?? 0
             unsafe Request(request).confirm { (filesystem) throws(Errno) in filesystem.dropListing(handle) }
         }
-        // Every change of the tree is on the disk before its reply.
-        unsafe table.fsyncdir = { request, _, _, _ in unsafe Request(request).replyDone() }
+        unsafe table.fsyncdir = { request, _, _, _ in
+            unsafe Request(request).confirm { (filesystem) throws(Errno) in try filesystem.syncTree() }
+        }
     }
 
     private static func addExtendedAttributes(to table: inout fuse_lowlevel_ops) {
@@ -255,9 +264,10 @@ private func list(
 ) {
     let handle = unsafe info?.pointee.fh ?? 0
     unsafe Request(request).answer { (request, filesystem) throws(Errno) in
-        if offset == 0 { filesystem.replace(handle, by: try filesystem.list(number)) }
-        let page = DirectoryPage(
-            of: try filesystem.listing(handle),
+        let listing = try filesystem.listing(handle)
+        if offset == 0 { try listing.begin() }
+        let page = try DirectoryPage(
+            of: listing,
             in: number,
             from: Int(offset),
             byteCount: count,
