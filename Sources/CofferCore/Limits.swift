@@ -62,6 +62,14 @@ public enum Limits {
     package static let outputBytes = 64 << 10
     /// The time without a commit after which the log is checkpointed, so that little data depends on it.
     public static let logDelayMilliseconds = 1000
+    /// The time after which changes are synced whose sync clients have deferred.
+    package static let syncDelayMilliseconds = 1000
+    /// The time after which clients are notified of changes that are not synced.
+    package static let unsyncedDelayMilliseconds = 500
+    /// The closed files that are synced together.
+    package static let closedFilesAtOnce = 128
+    /// The closed files that are not synced yet, beyond which a close waits for its sync.
+    package static let closedFiles = 512
     /// The damaged logs that are kept beside the database.
     public static let keptLogs = 8
     /// The plaintext bytes of one chunk of a file, at most.

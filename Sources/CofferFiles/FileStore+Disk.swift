@@ -20,9 +20,16 @@ extension FileStore {
         committing = []
         creating = []
         unlinking = []
-        // If the look-up fails, the content stays until the next start.
-        removed += toRemove.filter { id in (try? tree.contains(id)) == false && (try? contents.remove(id)) != nil }
+        dead += toRemove
         toRemove = []
+    }
+
+    /// Removes the contents that no row names any more, once that is on the disk.
+    package func removeDead() {
+        if dead.isEmpty { return }
+        // If the look-up fails, the content stays until the next start.
+        removed += dead.filter { id in (try? tree.contains(id)) == false && (try? contents.remove(id)) != nil }
+        dead = []
     }
 
     /// Removes the entries of contents that were removed from the list of dead contents.

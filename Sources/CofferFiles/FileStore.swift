@@ -32,6 +32,8 @@ package final class FileStore {
     var toPlace: [ItemID] = []
     var toPlaceOverlays: [ItemID] = []
     var toRemove: [ItemID] = []
+    /// The contents that no row names, which may not be on the disk yet.
+    var dead: [ItemID] = []
     var removed: [ItemID] = []
 
     /// The migrations of the store, in their order.

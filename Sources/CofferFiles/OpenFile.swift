@@ -39,8 +39,22 @@ package final class OpenFile {
     package var handleCount = 0
     /// Whether a request changes or syncs it; one at a time does, so that exactly what was synced is committed.
     package var isBeingChanged = false
-    /// Whether a handle has it open for writing; at most one can.
-    package var hasWriter = false
+    /// How many handles have it open for writing.
+    package private(set) var writerCount = 0
+    /// Whether these handles share it with others; if not, it is one.
+    package private(set) var isShared = false
+    /// Whether a handle has it open for writing.
+    package var hasWriter: Bool { writerCount > 0 }
+
+    /// Counts a handle that writes.
+    ///
+    /// - Parameter isShared: Whether it shares the file with others.
+    package func addWriter(isShared: Bool) {
+        writerCount += 1
+        self.isShared = isShared
+    }
+
+    package func removeWriter() { writerCount -= 1 }
     /// The chunks of a file whose row was removed: it has no name, and exists for its handles.
     private(set) var orphans: [Int64: ChunkSlot]?
     /// Its row as it was when that was removed; `nil` if it could not be read.
@@ -143,7 +157,7 @@ package final class OpenFile {
     // MARK: Without a row
 
     /// Whether the row was removed.
-    var isUnlinked: Bool { orphans != nil }
+    package var isUnlinked: Bool { orphans != nil }
 
     func unlink(keeping rows: [(chunk: Int64, slot: ChunkSlot)], as entry: FileEntry?) {
         orphans = Dictionary(rows.map { ($0.chunk, $0.slot) }) { $1 }

@@ -5,13 +5,22 @@ package final class OpenHandle {
     package let file: OpenFile
     package let access: FileAccess
     package let appends: Bool
+    /// Whether it writes beside other handles.
+    package let isShared: Bool
     /// The store of the file: `nil` after the vault was closed or erased.
     package weak let store: FileStore?
 
-    package init(_ file: OpenFile, _ access: FileAccess, appends: Bool, in store: FileStore) {
+    package init(
+        _ file: OpenFile,
+        _ access: FileAccess,
+        appends: Bool,
+        isShared: Bool = false,
+        in store: FileStore
+    ) {
         self.file = file
         self.access = access
         self.appends = appends
+        self.isShared = isShared
         self.store = store
     }
 

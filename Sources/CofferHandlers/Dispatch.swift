@@ -35,6 +35,7 @@ extension Vault: MethodHandler {
             )
         }
         if let group = params.group { call.caller.choice.group = try call.caller.group(group) }
+        call.caller.choice.defersSyncs = params.defersSyncs
         // A newer client also speaks this protocol: it understands the answer.
         let result = HelloResult(
             protocolNumber: Int64(Version.protocolNumber),
@@ -53,6 +54,7 @@ extension Vault: MethodHandler {
         let caller = call.caller
         let group = try params.group.map { (named) throws(CofferError) in try caller.group(named) }
         caller.subscription.groups = group.map { [$0] } ?? .only(caller.groups)
+        caller.subscription.isOfOthersOnly = params.isOfOthersOnly
         caller.subscription.selection = params.selection
         observer?.subscriptionsDidChange()
         return .done

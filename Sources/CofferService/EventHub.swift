@@ -54,12 +54,13 @@ final class EventHub {
     /// - Parameters:
     ///   - event: The event.
     ///   - kind: The subscription that the event requires.
-    func notify(of event: VaultEvent, to kind: EventSelection = []) {
+    ///   - origin: The process that has caused it; `nil` for the daemon itself.
+    func notify(of event: VaultEvent, to kind: EventSelection = [], by origin: Int32? = nil) {
         var whole: [UInt8]?
         for connection in subscribers() {
-            guard let selection = connection.caller.subscription.selection, selection.isSuperset(of: kind) else {
-                continue
-            }
+            let caller = connection.caller
+            guard let selection = caller.subscription.selection, selection.isSuperset(of: kind) else { continue }
+            if caller.subscription.isOfOthersOnly, let origin, origin == caller.identity.processID { continue }
             guard let parts = event.parts(for: connection.caller) else {
                 let frame = whole ?? event.frame
                 whole = frame

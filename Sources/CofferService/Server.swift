@@ -26,6 +26,7 @@ package final class Server {
     private let units: UnitCredentials
     private let idleExit: IdleExit
     private let checkpointer: Checkpointer
+    private let syncer: DeferredSyncer
     private var carryOver: CarryOverKeeper?
     /// Begins a turn when something is due.
     private var timer: (any ClockTimer)?
@@ -73,6 +74,7 @@ package final class Server {
             units = UnitCredentials(audit, turn, acceptor)
             idleExit = IdleExit(beside: part)
             checkpointer = Checkpointer(beside: part)
+            syncer = DeferredSyncer(beside: part, hub)
             carryOver = configuration.carryOver.map { CarryOverKeeper($0, locks) }
             timer = try configuration.vault.clock.timer(on: loop) { [unowned self] in
                 timerDeadline = nil
@@ -134,6 +136,7 @@ package final class Server {
         units.settle()
         carryOver?.settle()
         turn.settle()
+        syncer.settle()
         connections.sendAll()
         checkpointer.settle(hasLocked: locks.takeHasLocked())
         vault.openCatalog?.audit.moveAnchor()
@@ -146,7 +149,7 @@ package final class Server {
     private func setTimer() {
         let deadlines = [
             connections.nextDeadline, acceptor.nextDeadline, audit.nextDeadline, locks.nextDeadline, units.nextDeadline,
-            idleExit.nextDeadline, checkpointer.nextDeadline,
+            idleExit.nextDeadline, checkpointer.nextDeadline, syncer.nextDeadline,
         ]
         guard let next = deadlines.lazy.compactMap(\.self).min(), next < timerDeadline ?? .max else { return }
         timerDeadline = next

@@ -26,7 +26,7 @@ final class Turn: ServerPart {
     /// The requests that are answered, or continue, after this turn's commit.
     private var waiting: [Running] = []
     /// The events of committed changes.
-    private var events: [VaultEvent] = []
+    private var events: [OriginatedEvent] = []
     private var pollCount = 0
 
     /// The threads for the contents of files.
@@ -134,7 +134,7 @@ final class Turn: ServerPart {
             let settled = waiting.filter { $0.isSettled || isCommitted }
             waiting.removeAll { $0.isSettled || isCommitted }
             for running in settled where running.hasEnded { responder.deliver(running) }
-            for event in events { hub.notify(of: event, to: .items) }
+            for event in events { hub.notify(of: event.event, to: .items, by: event.origin) }
             events = []
             let continuing = settled.filter { !$0.hasEnded }
             for running in continuing {
@@ -230,6 +230,7 @@ final class Turn: ServerPart {
         var next: Step.Next? = running.next
         while let body = next {
             next = nil
+            vault.openCatalog?.serve(running.call.caller)
             vault.quantum = Quantum(Limits.quantum) { [unowned self] in othersWait(besides: tenant) }
             do {
                 let step = try body()

@@ -22,8 +22,8 @@ package struct Caller {
     package let handles = OpenHandles()
     /// The events that the connection has subscribed to.
     package let subscription = EventSubscription()
-    /// The group that the connection has chosen.
-    package let choice = GroupChoice()
+    /// What the connection has chosen.
+    package let choice = ConnectionChoice()
 
     package init(_ identity: ClientIdentity, _ rights: AccessRights, of tenant: Int = 0, program: HeldProgram? = nil) {
         self.identity = identity
@@ -146,10 +146,14 @@ package final class EventSubscription {
     package var lastAuditReading: Int64?
     /// The groups whose items it is about.
     package var groups: AccessGroups = []
+    /// Whether changes by the client's own process are left out.
+    package var isOfOthersOnly = false
 }
 
-/// The group that a connection has chosen for the requests that name none.
-package final class GroupChoice {
-    /// `nil` for the groups that the client holds.
+/// What a connection has chosen for all of its requests.
+package final class ConnectionChoice {
+    /// The group of the requests that name none; `nil` for the groups that the client holds.
     package var group: String?
+    /// Whether changes of the file store are answered before they are on the disk.
+    package var defersSyncs = false
 }

@@ -39,6 +39,10 @@ package final class Catalog {
     private var isRemovalTurn = false
     /// The changes of the turn, for subscribed clients.
     package let changes = ItemChangeLog()
+    /// Whether the request that is being carried out leaves its sync to a later commit.
+    private var isDeferring = false
+    /// Whether the turn has changes that must be on the disk when they are answered.
+    private var isDurableTurn = false
 
     /// Opens the catalog of a vault, and recovers from a crash.
     ///
@@ -256,6 +260,7 @@ package final class Catalog {
         _ body: (ItemChangeLog) throws -> Result
     ) throws -> Result {
         isRemovalTurn = isRemoval && (isRemovalTurn || !connection.isInBatch)
+        if !isDeferring { isDurableTurn = true }
         if isRemovalTurn { reserve.giveUpIfShort() }
         if !connection.isInBatch { try connection.beginBatch() }
         let mark = changes.mark
@@ -269,12 +274,47 @@ package final class Catalog {
         }
     }
 
-    /// Commits the turn; when this returns, its changes are synced.
+    /// Serves a request of a caller from now on.
+    package func serve(_ caller: Caller) {
+        isDeferring = caller.choice.defersSyncs
+        changes.origin = caller.identity.processID
+    }
+
+    /// Makes the changes durable that were answered before they were on the disk, at once or with the commit of the turn.
+    ///
+    /// - Throws: Why they still are not.
+    package func makeDurable() throws(CofferError) {
+        if hasChanges { return isDurableTurn = true }
+        guard connection.hasUnsyncedCommits else { return }
+        do throws(DatabaseError) { try connection.syncDeferredCommits() } catch { throw error.cofferError }
+        settleDurably()
+    }
+
+    /// Whether there are answered changes that are not on the disk yet.
+    package var isBehind: Bool { connection.hasUnsyncedCommits }
+
+    /// Handles that all commits are on the disk.
+    private func settleDurably() {
+        files.removeDead()
+        log.note(connection.logPosition, number: audit.nextNumber)
+    }
+
+    /// Has later commits of this generation of the log deferred, if the disk knows of that.
+    private func permitDeferring() {
+        guard let position = connection.logPosition, !position.isBackfilled,
+            log.permitDeferring(after: position, number: audit.nextNumber)
+        else { return }
+        connection.permitDeferredCommits(after: position)
+    }
+
+    /// Commits the turn; when this returns, its changes are synced, unless all of them have deferred that.
     ///
     /// - Throws: Why all of them were rolled back.
     package func commit() throws(CofferError) {
         let isRemoval = isRemovalTurn
         isRemovalTurn = false
+        let isDeferred = connection.isInBatch && !isDurableTurn
+        isDurableTurn = false
         // Other changes of the turn must not use the space that is reserved for removals.
         if !isRemoval { reserve.fill() }
         defer { reserve.fill() }
@@ -288,7 +328,7 @@ package final class Catalog {
             throw undo(because: CofferError(mapping: error, "can't record what was done"), isCertain: true)
         }
         do {
-            try connection.commitBatch()
+            try connection.commitBatch(isDeferred: isDeferred)
         } catch {
             // After a disk error, the log may contain the transaction all the same.
             throw undo(because: error.cofferError, isCertain: error.isCertain)
@@ -297,7 +337,9 @@ package final class Catalog {
         damage.settle(isDone: true)
         changes.settle()
         hasCommitted = true
-        log.note(connection.logPosition, number: audit.nextNumber)
+        if connection.hasUnsyncedCommits { return }
+        settleDurably()
+        if isDeferred { permitDeferring() }
         if isRemoval && !reserve.isFull { checkpoint(truncates: true) }
     }
 
@@ -313,7 +355,7 @@ package final class Catalog {
     package func checkpoint(truncates: Bool = false) {
         if hasChanges { return }
         try? connection.checkpoint(truncates: truncates)
-        log.note(connection.logPosition, number: audit.nextNumber)
+        if !connection.hasUnsyncedCommits { settleDurably() }
     }
 
     /// Ends the faults that are reported until they are acknowledged.

@@ -8,7 +8,9 @@ package final class ItemChangeLog {
     package var isWanted = false
     /// The names that follow the changes.
     package let names = KeptNames()
-    private var entries: [ItemChange] = []
+    /// The process whose request is being carried out; `nil` for the daemon itself.
+    package var origin: Int32?
+    private var entries: [(change: ItemChange, origin: Int32?)] = []
     private var missedCount = 0
 
     private var isRecording: Bool { isWanted || names.isFollowing }
@@ -28,7 +30,7 @@ package final class ItemChangeLog {
     package func note(_ change: @autoclosure () throws -> ItemChange?) rethrows {
         guard isRecording else { return }
         guard entries.count < Limits.toldChanges else { return noteUntold(1) }
-        if let change = try change() { entries.append(change) }
+        if let change = try change() { entries.append((change, origin)) }
     }
 
     /// Counts changes that are not reported one by one.
@@ -38,15 +40,34 @@ package final class ItemChangeLog {
 
     /// Has the names follow the changes, which are committed.
     func settle() {
-        names.follow(entries, missedCount: missedCount)
+        names.follow(entries.map(\.change), missedCount: missedCount)
         if !isWanted { (entries, missedCount) = ([], 0) }
     }
 
-    /// Takes out the recorded events.
-    package func takeEvents() -> [VaultEvent] {
+    /// Takes out the recorded events, in order.
+    package func takeEvents() -> [OriginatedEvent] {
         defer { (entries, missedCount) = ([], 0) }
-        return (entries.isEmpty ? [] : [.itemsDidChange(entries)])
-            + (missedCount == 0 ? [] : [.eventsMissed(missedCount)])
+        var events: [OriginatedEvent] = []
+        var rest = entries[...]
+        while let first = rest.first {
+            let run = rest.prefix { $0.origin == first.origin }
+            events.append(OriginatedEvent(.itemsDidChange(run.map(\.change)), of: first.origin))
+            rest = rest.dropFirst(run.count)
+        }
+        if missedCount > 0 { events.append(OriginatedEvent(.eventsMissed(missedCount), of: nil)) }
+        return events
+    }
+}
+
+/// An event, and the process whose request has caused it.
+package struct OriginatedEvent {
+    package let event: VaultEvent
+    /// `nil` for the daemon itself, or several.
+    package let origin: Int32?
+
+    init(_ event: VaultEvent, of origin: Int32?) {
+        self.event = event
+        self.origin = origin
     }
 }
 

@@ -45,6 +45,11 @@ package final class Vault {
     package var freedClaims: [Claim] = []
     /// The number of handles of closed connections that are still being synced.
     package var orphanCount = 0
+    /// The files whose sync connections have deferred.
+    package var closedFiles = ClosedFiles()
+    /// The files with changes that are not synced, and the processes that have made them, of which clients that watch
+    /// were not notified.
+    package var unannounced: [UnannouncedFile] = []
     /// Work that belongs to no request.
     package var chores: [Chore] = []
     private var directory: Directory?
@@ -147,6 +152,7 @@ package final class Vault {
     package func close() {
         open?.catalog.files.revokeOpenKeys(in: .noVault)
         chores = []
+        closedFiles = ClosedFiles()
         open = nil
         directory = nil
     }
@@ -157,6 +163,7 @@ package final class Vault {
     package func erase() throws(CofferError) {
         let directory = try stateDirectory()
         open?.catalog.files.revokeOpenKeys(in: .noVault)
+        closedFiles = ClosedFiles()
         open = nil
         try Erasure.perform(in: directory)
     }

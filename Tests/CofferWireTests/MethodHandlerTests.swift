@@ -103,6 +103,9 @@ private struct Handler: MethodHandler {
     }
     func fileStat(_ parameters: FileStatParameters, _ context: consuming Box) -> Box { context.taken(by: parameters) }
     func fileSync(_ parameters: FileSyncParameters, _ context: consuming Box) -> Box { context.taken(by: parameters) }
+    func fileSyncTree(_ parameters: FileSyncTreeParameters, _ context: consuming Box) -> Box {
+        context.taken(by: parameters)
+    }
     func fileTruncate(_ parameters: FileTruncateParameters, _ context: consuming Box) -> Box {
         context.taken(by: parameters)
     }
@@ -219,7 +222,7 @@ private let required: [Method: JSONObject] = [
     .fileSalvage: name, .fileSetAttributes: name, .fileGetExtendedAttribute: attribute, .fileLink: pair,
     .fileListExtendedAttributes: name, .filePunch: range, .fileRemoveExtendedAttribute: attribute,
     .fileSetExtendedAttribute: attribute, .fileSymlink: ["name": "a", "target": "b"], .fileStat: name,
-    .fileSync: handle, .fileTruncate: ["handle": 1, "bytes": 0],
+    .fileSync: handle, .fileSyncTree: [:], .fileTruncate: ["handle": 1, "bytes": 0],
     .fileWrite: handle, .hello: ["protocol": 1], .itemGet: name, .itemMove: pair, .itemProtect: name, .itemPut: name,
     .itemRemove: name, .itemShow: name, .keychainAdd: key,
     .keychainAgree: ["class": "key", "peer": "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="],

@@ -174,6 +174,7 @@ import Testing
         .fileRename: ["name": "a", "to": "b"],
         .fileRead: ["handle": 1, "offset": 0, "length": 0],
         .fileSync: ["handle": 1],
+        .fileSyncTree: [:],
         .fileTruncate: ["handle": 1, "bytes": 0],
         .fileWrite: ["handle": 1],
         .itemList: [:],

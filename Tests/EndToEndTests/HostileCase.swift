@@ -36,8 +36,8 @@ struct HostileCase: CustomTestStringConvertible, Sendable {
 
     /// Methods that no verb calls.
     static let uncalled: Set = [
-        "context.end", "file.allocate", "file.punch", "file.setAttributes", "file.space", "file.sync", "hello",
-        "request.cancel",
+        "context.end", "file.allocate", "file.punch", "file.setAttributes", "file.space", "file.sync",
+        "file.syncTree", "hello", "request.cancel",
     ]
 
     /// The verbs that have none below them.

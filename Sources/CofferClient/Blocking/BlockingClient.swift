@@ -141,6 +141,11 @@ public final class BlockingClient {
         try call(VaultWatchParameters(selection, group: group))
     }
 
+    /// Subscribes to the events of the vault, without changes of items by this process.
+    package func watchOthers(_ selection: EventSelection, in group: String?) throws(CofferError) {
+        try call(VaultWatchParameters(selection, isOfOthersOnly: true, group: group))
+    }
+
     /// Waits for the next event, which may already have arrived during another call.
     ///
     /// - Throws: `notAvailable` when the connection breaks.

@@ -24,8 +24,10 @@ extension Vault {
     package func fileLink(_ params: FileLinkParameters, _ call: Call) throws -> Step {
         let group = try call.group(params.group)
         call.isFor("can't give \(params.name.quoted) another name")
-        return try makeName(params.target, in: group) { files in
-            try files.link(params.name, to: params.target, in: group, now: wallClockMilliseconds())
+        return try settled(params.name, in: group, call) { [self] in
+            try makeName(params.target, in: group) { files in
+                try files.link(params.name, to: params.target, in: group, now: wallClockMilliseconds())
+            }
         }
     }
 

@@ -14,7 +14,11 @@ extension Vault {
         call.isFor("can't sync \(handle.file.subject)")
         // Writes before a lock are sealed already, so this needs no key.
         guard let store = handle.store else { throw CofferError.vaultIsGone }
-        return synchronize(handle.file, store, call) { .done }
+        return synchronize(handle.file, store, call) { [self] in
+            // The file may have been made, or renamed, without a sync.
+            if openCatalog?.isBehind == true { try openCatalog?.makeDurable() }
+            return .committed { .done }
+        }
     }
 
     /// Syncs a file and closes its handle.
@@ -27,12 +31,14 @@ extension Vault {
             release(handle)
             return .done
         }
-        guard handle.access.writes, let store = handle.store else { return try close() }
+        guard handle.access.writes, let store = handle.store, !defersSync(of: handle.file, call) else {
+            return try close()
+        }
         return synchronize(handle.file, store, call, then: close)
     }
 
     /// Syncs a file once the request holds its content.
-    private func synchronize(
+    func synchronize(
         _ file: OpenFile,
         _ store: FileStore,
         _ call: Call,
@@ -58,6 +64,7 @@ extension Vault {
             try plan.perform()
         } then: { [self] _ in
             guard let catalog = openCatalog, catalog.files === store else { throw CofferError.vaultIsGone }
+            unannounced.removeAll { $0.file === file }
             try catalog.change { changes in
                 try store.commit(file, now: wallClockMilliseconds())
                 try changes.note(try store.item(of: file).map { ItemChange(.changed, $0) })
@@ -74,9 +81,9 @@ extension Vault {
         let file = handle.file
         if handle.isWriter {
             handle.isWriter = false
-            file.hasWriter = false
+            file.removeWriter()
             // A request that fails releases its claims itself: a second release would admit two writers.
-            if handle.isRegistered { freedClaims.append(.writer(of: file)) }
+            if handle.isShared ? !file.hasWriter : handle.isRegistered { freedClaims.append(.writer(of: file)) }
         }
         file.handleCount -= 1
         handle.store?.close(file)
@@ -119,5 +126,6 @@ extension Vault {
             try? catalog.change { _ in try catalog.files.commit(file, now: wallClockMilliseconds()) }
         }
         if catalog.hasChanges { try? catalog.commit() }
+        try? catalog.makeDurable()
     }
 }

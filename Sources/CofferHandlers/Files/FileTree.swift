@@ -82,9 +82,13 @@ extension Vault {
     package func fileRename(_ params: FileRenameParameters, _ call: Call) throws -> Step {
         let group = try call.group(params.group)
         call.isFor("can't move \(params.name.quoted)")
+        return try settled(params.name, in: group, call) { [self] in .done(Reply(try rename(params, in: group))) }
+    }
+
+    private func rename(_ params: FileRenameParameters, in group: String) throws -> FileInfo {
         let catalog = try catalog
         let mode: MoveMode = params.exchanges ? .exchanges : params.replaces ? .replaces : .refuses
-        let info = try catalog.change { changes in
+        return try catalog.change { changes in
             let entry = try catalog.files.requireOwnEntry(params.name, in: group)
             try checkNoSecrets(at: params.target, insteadOf: entry, in: group, catalog)
             let other = params.exchanges ? try catalog.files.requireOwnEntry(params.target, in: group) : nil
@@ -102,7 +106,6 @@ extension Vault {
             }
             return try fileInfo(params.target, in: group)
         }
-        return .done(Reply(info))
     }
 
     private func renaming(of entry: FileEntry, to name: ItemName, in group: String) throws -> ItemChange {

@@ -28,7 +28,7 @@ extension Vault {
         let store = try catalog.files
         func attempt() throws -> Step {
             try openOrMake(params, access, store, call) { file, isNew in
-                let handle = OpenHandle(file, access, appends: params.appends, in: store)
+                let handle = OpenHandle(file, access, appends: params.appends, isShared: params.isShared, in: store)
                 call.atEnd { if !handle.isRegistered { self.release(handle) } }
                 // The file is created or truncated durably before a client gets a handle.
                 let register: Step.Next = { .committed { try self.register(handle, isNew: isNew, call) } }
@@ -44,7 +44,7 @@ extension Vault {
     private func register(_ handle: OpenHandle, isNew: Bool, _ call: Call) throws -> Step {
         let store = try checkUsable(handle, for: handle.access.writes ? .write : .read)
         let info = try fileInfo(of: handle.file, store)
-        if handle.isWriter { call.keep(.writer(of: handle.file)) }
+        if handle.isWriter && !handle.isShared { call.keep(.writer(of: handle.file)) }
         let result = FileOpenResult(
             handle: call.caller.handles.add(handle),
             byteCount: handle.file.byteCount,
@@ -71,6 +71,13 @@ extension Vault {
                 .param,
                 "parameter '\(name)' is for a handle that writes",
                 hint: "'access' is 'write' or 'readWrite'"
+            )
+        }
+        if params.isShared && params.waits {
+            throw CofferError(
+                .param,
+                "parameters 'shared' and 'wait' exclude each other",
+                hint: "leave one of them out"
             )
         }
         let needsCreating = [
@@ -200,6 +207,12 @@ extension Vault {
             return try next()
         }
         let file = handle.file
+        if handle.isShared && file.hasWriter && file.isShared {
+            try checkUsable(handle, for: .write)
+            file.addWriter(isShared: true)
+            handle.isWriter = true
+            return try next()
+        }
         if claims.isTaken(.writer(of: file)) {
             if waits && call.caller.handles.writes(file) {
                 throw CofferError(
@@ -228,8 +241,10 @@ extension Vault {
                 freedClaims.append(.writer(of: file))
                 return try retry()
             }
-            file.hasWriter = true
+            file.addWriter(isShared: handle.isShared)
             handle.isWriter = true
+            // Another handle may share it before this request ends.
+            if handle.isShared { claims.keep(.writer(of: file)) }
             try store.prepareWriting(file)
             return try next()
         }
@@ -294,6 +309,7 @@ extension Vault {
             return try carryOut(plan, with: bytes, on: file, store) { [self] written in
                 store.apply(written, upTo: written.isEmpty ? 0 : end, to: file)
                 file.noteChange(at: wallClockNanoseconds())
+                announceLater(file, by: call)
                 let reply: Step.Next = { .done(Reply(FileWriteResult(offset: offset, byteCount: file.byteCount))) }
                 if file.pendingCount <= Limits.pendingChunks { return try reply() }
                 return try synchronizeChanged(file, store, then: reply)
@@ -357,6 +373,7 @@ extension Vault {
             let finish: Step.Next = {
                 store.truncate(file, to: count)
                 file.noteChange(at: wallClockNanoseconds())
+                self.announceLater(file, by: call)
                 return try next()
             }
             guard let plan = try store.planCutting(to: count, of: file) else { return try finish() }
@@ -379,6 +396,7 @@ extension Vault {
                 try checkUsable(handle, for: .write)
                 if !params.keepsSize { store.extend(handle.file, to: end) }
                 handle.file.noteChange(at: wallClockNanoseconds())
+                announceLater(handle.file, by: call)
                 return .done(Reply(FileByteCount(byteCount: handle.file.byteCount)))
             }
         }
@@ -396,6 +414,7 @@ extension Vault {
             return try carryOut(plan, with: zeros, on: file, store) { [self] written in
                 store.apply(written, upTo: 0, to: file)
                 file.noteChange(at: wallClockNanoseconds())
+                announceLater(file, by: call)
                 let reply: Step.Next = { .done(Reply(FileByteCount(byteCount: end - params.offset))) }
                 if file.pendingCount <= Limits.pendingChunks { return try reply() }
                 return try synchronizeChanged(file, store, then: reply)

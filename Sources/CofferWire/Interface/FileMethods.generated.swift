@@ -495,6 +495,10 @@ public struct FileOpenParameters: MethodParameters {
     ///
     /// Absent means false.
     public let waits: Bool
+    /// Whether other handles with 'shared' may have the file open for writing as well.
+    ///
+    /// Without it, the handle is the only one that writes. Absent means false.
+    public let isShared: Bool
     /// The permission bits of POSIX of a file that is created.
     ///
     /// Absent means: 0644.
@@ -522,6 +526,7 @@ public struct FileOpenParameters: MethodParameters {
         appends: Bool = false,
         protectionClass: ProtectionClass? = nil,
         waits: Bool = false,
+        isShared: Bool = false,
         mode: Int64? = nil,
         uid: Int64? = nil,
         gid: Int64? = nil,
@@ -535,6 +540,7 @@ public struct FileOpenParameters: MethodParameters {
         self.appends = appends
         self.protectionClass = protectionClass
         self.waits = waits
+        self.isShared = isShared
         self.mode = mode
         self.uid = uid
         self.gid = gid
@@ -552,6 +558,7 @@ extension FileOpenParameters: WireObject {
         appends = try reader.optionalBool("append") ?? false
         protectionClass = try reader.value("class", as: ProtectionClass.self)
         waits = try reader.optionalBool("wait") ?? false
+        isShared = try reader.optionalBool("shared") ?? false
         mode = try reader.optionalInteger("mode", in: 0...4095)
         uid = try reader.optionalInteger("uid", in: 0...4294967294)
         gid = try reader.optionalInteger("gid", in: 0...4294967294)
@@ -568,6 +575,7 @@ extension FileOpenParameters: WireObject {
         if appends { object.append("append", true) }
         object.append("class", protectionClass)
         if waits { object.append("wait", true) }
+        if isShared { object.append("shared", true) }
         object.append("mode", mode)
         object.append("uid", uid)
         object.append("gid", gid)
@@ -1481,6 +1489,40 @@ extension FileSyncParameters: WireObject {
     package var json: JSONObject {
         var object = JSONObject()
         object.append("handle", handle)
+        return object
+    }
+}
+
+/// The parameters of `file.syncTree`.
+///
+/// Syncs the changes of the tree that were answered before they were on the disk, of all connections.
+///
+/// - Throws: `dataTooLarge`, `decode`, `diskFull`, `interactionNotAllowed`, `internal`, `io`,
+///   `itemNotFound`, `missingEntitlement`, `notAvailable`, `param`, `userCanceled`.
+public struct FileSyncTreeParameters: MethodParameters {
+    /// What the method answers.
+    public typealias Result = Empty
+    /// How it and its parameters travel.
+    public static var coding: MethodCoding<Self> { MethodCoding(.fileSyncTree) }
+    /// Whether files that were closed, and whose sync was deferred, are synced as well.
+    ///
+    /// Absent means false.
+    public let includesClosedFiles: Bool
+
+    /// Makes the parameters.
+    public init(includesClosedFiles: Bool = false) {
+        self.includesClosedFiles = includesClosedFiles
+    }
+}
+
+extension FileSyncTreeParameters: WireObject {
+    package init(reading reader: inout ParameterReader) throws(CofferError) {
+        includesClosedFiles = try reader.optionalBool("closedFiles") ?? false
+    }
+
+    package var json: JSONObject {
+        var object = JSONObject()
+        if includesClosedFiles { object.append("closedFiles", true) }
         return object
     }
 }

@@ -85,6 +85,8 @@ package enum Method: String, CaseIterable, Sendable {
     case fileSymlink = "file.symlink"
     /// Syncs what was written through a handle to the disk.
     case fileSync = "file.sync"
+    /// Syncs the changes of the tree that were answered before they were on the disk, of all connections.
+    case fileSyncTree = "file.syncTree"
     /// Sets the length of an open file.
     ///
     /// Bytes that are added read as zeros.
@@ -219,8 +221,8 @@ extension Method {
             .contextEnd, .fileAllocate, .fileClose, .fileGetExtendedAttribute, .fileLink, .fileList,
             .fileListExtendedAttributes, .fileMkdir, .fileOpen, .fileProtect, .filePunch, .fileRead, .fileRemove,
             .fileRemoveExtendedAttribute, .fileRename, .fileSalvage, .fileSetAttributes, .fileSetExtendedAttribute,
-            .fileSpace, .fileStat, .fileSymlink, .fileSync, .fileTruncate, .fileWrite, .itemExplain, .itemGet,
-            .itemList, .itemMove, .itemProtect, .itemPut, .itemRemove, .itemShow, .itemSimulate, .keychainAdd,
+            .fileSpace, .fileStat, .fileSymlink, .fileSync, .fileSyncTree, .fileTruncate, .fileWrite, .itemExplain,
+            .itemGet, .itemList, .itemMove, .itemProtect, .itemPut, .itemRemove, .itemShow, .itemSimulate, .keychainAdd,
             .keychainAgree, .keychainDelete, .keychainFind, .keychainHistory, .keychainPublicKey, .keychainRestore,
             .keychainSign, .keychainUpdate, .leaseGrant, .leaseList, .leaseRevoke, .slotAdd, .slotRemove, .slotTest,
             .vaultBlockers, .vaultCheck, .vaultQuarantine:
@@ -237,7 +239,8 @@ extension Method {
     /// What a request has to do with.
     package var claim: MethodClaim {
         switch self {
-        case .accessAllow, .accessDeny, .accessRemove, .leaseGrant, .leaseRevoke, .vaultCheck, .vaultQuarantine:
+        case .accessAllow, .accessDeny, .accessRemove, .fileSyncTree, .leaseGrant, .leaseRevoke, .vaultCheck,
+            .vaultQuarantine:
             .changes(.catalog)
         case .accessList, .auditList, .auditVerify, .fileSpace, .itemList, .itemSimulate, .leaseList, .vaultBlockers,
             .vaultStatus:
@@ -275,8 +278,8 @@ extension Method {
         case .contextAuthenticate, .vaultUnlock: [.unlock]
         case .contextEnd, .entitlementExplain, .fileClose, .fileSync, .hello, .requestCancel, .vaultStatus: []
         case .fileAllocate, .fileLink, .fileMkdir, .fileProtect, .filePunch, .fileRemoveExtendedAttribute, .fileRename,
-            .fileSetAttributes, .fileSetExtendedAttribute, .fileSymlink, .fileTruncate, .fileWrite, .itemMove,
-            .itemProtect, .itemPut, .keychainAdd, .keychainRestore, .keychainUpdate:
+            .fileSetAttributes, .fileSetExtendedAttribute, .fileSymlink, .fileSyncTree, .fileTruncate, .fileWrite,
+            .itemMove, .itemProtect, .itemPut, .keychainAdd, .keychainRestore, .keychainUpdate:
             [.write]
         case .fileGetExtendedAttribute, .fileList, .fileListExtendedAttributes, .fileOpen, .fileRead, .fileSalvage,
             .fileSpace, .fileStat, .itemExplain, .itemGet, .itemList, .itemShow, .itemSimulate, .keychainAgree,
@@ -350,9 +353,10 @@ extension Method {
     package var isIdempotent: Bool {
         switch self {
         case .accessList, .auditList, .auditVerify, .entitlementExplain, .entitlementList, .fileGetExtendedAttribute,
-            .fileList, .fileListExtendedAttributes, .fileRead, .fileSpace, .fileStat, .hello, .itemExplain, .itemGet,
-            .itemList, .itemShow, .itemSimulate, .keychainAgree, .keychainFind, .keychainHistory, .keychainPublicKey,
-            .keychainSign, .leaseList, .slotList, .vaultBlockers, .vaultLock, .vaultStatus, .vaultWatch:
+            .fileList, .fileListExtendedAttributes, .fileRead, .fileSpace, .fileStat, .fileSyncTree, .hello,
+            .itemExplain, .itemGet, .itemList, .itemShow, .itemSimulate, .keychainAgree, .keychainFind,
+            .keychainHistory, .keychainPublicKey, .keychainSign, .leaseList, .slotList, .vaultBlockers, .vaultLock,
+            .vaultStatus, .vaultWatch:
             true
         default: false
         }
@@ -445,6 +449,7 @@ extension Method {
         case .fileStat: FileStatParameters.self
         case .fileSymlink: FileSymlinkParameters.self
         case .fileSync: FileSyncParameters.self
+        case .fileSyncTree: FileSyncTreeParameters.self
         case .fileTruncate: FileTruncateParameters.self
         case .fileWrite: FileWriteParameters.self
         case .hello: HelloParameters.self

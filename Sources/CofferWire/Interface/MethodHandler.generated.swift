@@ -148,6 +148,10 @@ package protocol MethodHandler {
     ///
     /// Syncs what was written through a handle to the disk.
     func fileSync(_ parameters: FileSyncParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `file.syncTree`.
+    ///
+    /// Syncs the changes of the tree that were answered before they were on the disk, of all connections.
+    func fileSyncTree(_ parameters: FileSyncTreeParameters, _ context: consuming Context) throws -> Answer
     /// Answers `file.truncate`.
     ///
     /// Sets the length of an open file. Bytes that are added read as zeros.
@@ -364,6 +368,7 @@ extension MethodHandler {
         case .fileStat: try fileStat(FileStatParameters(params: params), context)
         case .fileSymlink: try fileSymlink(FileSymlinkParameters(params: params), context)
         case .fileSync: try fileSync(FileSyncParameters(params: params), context)
+        case .fileSyncTree: try fileSyncTree(FileSyncTreeParameters(params: params), context)
         case .fileTruncate: try fileTruncate(FileTruncateParameters(params: params), context)
         case .fileWrite: try fileWrite(FileWriteParameters(params: params), context)
         case .hello: try hello(HelloParameters(params: params), context)

@@ -18,11 +18,17 @@ public struct HelloParameters: MethodParameters {
     ///
     /// Absent means: the caller's first group.
     public let group: String?
+    /// Whether changes of the file store on this connection are answered before they are on the disk:
+    /// file.sync and file.syncTree wait for that.
+    ///
+    /// Absent means false.
+    public let defersSyncs: Bool
 
     /// Makes the parameters.
-    public init(protocolNumber: Int64, group: String? = nil) {
+    public init(protocolNumber: Int64, group: String? = nil, defersSyncs: Bool = false) {
         self.protocolNumber = protocolNumber
         self.group = group
+        self.defersSyncs = defersSyncs
     }
 }
 
@@ -30,12 +36,14 @@ extension HelloParameters: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         protocolNumber = try reader.integer("protocol", in: 0...Int64.max)
         group = try reader.optionalString("group")
+        defersSyncs = try reader.optionalBool("deferSyncs") ?? false
     }
 
     package var json: JSONObject {
         var object = JSONObject()
         object.append("protocol", protocolNumber)
         object.append("group", group)
+        if defersSyncs { object.append("deferSyncs", true) }
         return object
     }
 }
@@ -520,14 +528,23 @@ package struct VaultWatchParameters: MethodParameters {
     package static var coding: MethodCoding<Self> { MethodCoding(.vaultWatch) }
     /// Which events the client wants besides those of locking and unlocking.
     package let selection: EventSelection
+    /// Whether changes of items by the client's own process are left out.
+    ///
+    /// Absent means false.
+    package let isOfOthersOnly: Bool
     /// The access group whose items the client wants to hear of.
     ///
     /// Absent means: the groups that the caller holds.
     package let group: String?
 
     /// Makes the parameters.
-    package init(_ selection: EventSelection, group: String? = nil) {
+    package init(
+        _ selection: EventSelection,
+        isOfOthersOnly: Bool = false,
+        group: String? = nil
+    ) {
         self.selection = selection
+        self.isOfOthersOnly = isOfOthersOnly
         self.group = group
     }
 }
@@ -535,12 +552,14 @@ package struct VaultWatchParameters: MethodParameters {
 extension VaultWatchParameters: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         selection = try EventSelection(reading: &reader)
+        isOfOthersOnly = try reader.optionalBool("othersOnly") ?? false
         group = try reader.optionalString("group")
     }
 
     package var json: JSONObject {
         var object = JSONObject()
         object.append(selection.json)
+        if isOfOthersOnly { object.append("othersOnly", true) }
         object.append("group", group)
         return object
     }

@@ -165,7 +165,8 @@ private let eager = ReconnectPolicy(attempts: 5, firstDelay: .zero)
         let asks = [
             "hello", "access.list", "audit.list", "audit.verify", "entitlement.explain", "entitlement.list",
             "file.getExtendedAttribute", "file.list", "file.listExtendedAttributes", "file.read",
-            "file.space", "file.stat", "item.explain", "item.get", "item.list", "item.show", "item.simulate",
+            "file.space", "file.stat", "file.syncTree", "item.explain", "item.get", "item.list", "item.show",
+            "item.simulate",
             "keychain.agree", "keychain.find", "keychain.history", "keychain.publicKey", "keychain.sign", "lease.list",
             "slot.list",
             "vault.blockers", "vault.lock", "vault.status", "vault.watch",

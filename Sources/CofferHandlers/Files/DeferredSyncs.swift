@@ -1,0 +1,146 @@
+internal import CofferChunks
+internal import CofferCore
+internal import CofferFiles
+internal import CofferSystem
+package import CofferVault
+package import CofferWire
+
+// What connections that defer syncs leave to a later sync: files that were closed, and commits.
+
+extension Vault {
+    /// Syncs the changes of the tree that were answered before they were on the disk.
+    package func fileSyncTree(_ params: FileSyncTreeParameters, _ call: Call) throws -> Step {
+        call.isFor("can't sync the changes")
+        let store = try catalog.files
+        let files = params.includesClosedFiles ? closedFiles.files : []
+        closedFiles.files.removeFirst(files.count)
+        call.atEnd { [self] in endSync(of: files, store) }
+        return claim(files[...], call) { [self] in
+            try synchronize(files.filter(\.hasChanges), store) { [self] in
+                if let failed = files.first(where: { $0.hasChanges && !$0.isUnlinked && !$0.isRevoked }) {
+                    throw CofferError(.io, "\(failed.subject) can't be synced", hint: "look at the disk of the vault")
+                }
+                try openCatalog?.makeDurable()
+                return .committed { .done }
+            }
+        }
+    }
+
+    /// Has clients notified of a change that is not synced, if it stays so for a moment.
+    func announceLater(_ file: OpenFile, by call: Call) {
+        guard openCatalog?.changes.isWanted == true else { return }
+        let origin = call.caller.identity.processID
+        if unannounced.contains(where: { $0.file === file && $0.origin == origin }) { return }
+        unannounced.append(UnannouncedFile(file, of: origin))
+    }
+
+    /// Whether there are changes that are not synced, and of which no client was notified.
+    package var hasUnannounced: Bool { !unannounced.isEmpty }
+
+    /// Records the changes that were not synced for a moment.
+    package func announceUnsynced() {
+        defer { unannounced = [] }
+        guard let catalog = openCatalog else { return }
+        for unannounced in unannounced where unannounced.file.hasChanges {
+            catalog.changes.origin = unannounced.origin
+            catalog.changes.note(
+                (try? catalog.files.item(of: unannounced.file)).flatMap(\.self).map { ItemChange(.changed, $0) }
+            )
+        }
+    }
+
+    /// Whether something waits for a sync.
+    package var hasDeferred: Bool { !closedFiles.files.isEmpty || openCatalog?.isBehind == true }
+
+    /// Leaves the sync of a file to a later one, if its client wants that.
+    ///
+    /// - Returns: Whether it was left.
+    func defersSync(of file: OpenFile, _ call: Call) -> Bool {
+        guard call.caller.choice.defersSyncs, file.hasChanges, !file.isRevoked, !closedFiles.areTooMany else {
+            return false
+        }
+        if !closedFiles.files.contains(where: { $0 === file }) {
+            file.handleCount += 1
+            closedFiles.files.append(file)
+        }
+        if closedFiles.areMany { syncDeferred() }
+        return true
+    }
+
+    /// Continues once a file is synced, if a close of it has deferred that: a new name never leads to less than what was
+    /// closed.
+    func settled(_ name: ItemName, in group: String, _ call: Call, then next: @escaping Step.Next) throws -> Step {
+        let store = try catalog.files
+        guard let number = try store.inode(of: name, in: group), let file = store.unsyncedClosedFile(number) else {
+            return try next()
+        }
+        return synchronize(file, store, call, then: next)
+    }
+
+    /// Syncs what was deferred, beside the requests.
+    package func syncDeferred() {
+        if closedFiles.isBeingSynced { return }
+        guard !closedFiles.files.isEmpty, let store = openCatalog?.files else {
+            // What could not be synced is found again by the next sync.
+            try? openCatalog?.makeDurable()
+            return
+        }
+        closedFiles.isBeingSynced = true
+        let files = Array(closedFiles.files.prefix(Limits.closedFilesAtOnce))
+        closedFiles.files.removeFirst(files.count)
+        chores.append(
+            Chore(tenant: 0) { [self] call in
+                call.atEnd { [self] in
+                    closedFiles.isBeingSynced = false
+                    endSync(of: files, store)
+                }
+                return claim(files[...], call) { [self] in
+                    try synchronize(files.filter(\.hasChanges), store) { .done }
+                }
+            }
+        )
+    }
+
+    /// Claims the content of one file after the other.
+    private func claim(_ files: ArraySlice<OpenFile>, _ call: Call, then next: @escaping Step.Next) -> Step {
+        guard let file = files.first else { return .committed(next) }
+        return .claim(.content(of: file)) { [self] in
+            file.isBeingChanged = true
+            call.atEnd { file.isBeingChanged = false }
+            return claim(files.dropFirst(), call, then: next)
+        }
+    }
+
+    /// Syncs files that the caller has claimed; those that fail stay changed.
+    private func synchronize(_ files: [OpenFile], _ store: FileStore, then next: @escaping Step.Next) throws -> Step {
+        if files.isEmpty { return try next() }
+        // One may lose its name meanwhile.
+        let files = files.filter { !$0.isUnlinked }
+        let plans = files.map { store.planSyncing($0) }
+        return .work(with: ()) { (_) throws(CofferError) in
+            plans.map { plan in (try? plan.perform()) != nil }
+        } then: { [self] outcomes in
+            guard let catalog = openCatalog, catalog.files === store else { throw CofferError.vaultIsGone }
+            let synced = zip(files, outcomes).filter(\.1).map(\.0)
+            for file in synced where file.hasChanges {
+                try catalog.change { changes in
+                    try store.commit(file, now: wallClockMilliseconds())
+                    try changes.note(try store.item(of: file).map { ItemChange(.changed, $0) })
+                }
+            }
+            return .committed(next)
+        }
+    }
+
+    /// Closes the files that were synced, and keeps the others for the next time.
+    private func endSync(of files: [OpenFile], _ store: FileStore) {
+        for file in files {
+            if file.hasChanges && !file.isUnlinked && openCatalog?.files === store {
+                closedFiles.files.append(file)
+            } else {
+                file.handleCount -= 1
+                store.close(file)
+            }
+        }
+    }
+}

@@ -1,0 +1,26 @@
+internal import CofferCore
+package import CofferFiles
+
+/// The files that clients have closed, and that are not synced yet.
+package struct ClosedFiles {
+    package var files: [OpenFile] = []
+    /// Whether a sync of some of them is in flight.
+    package var isBeingSynced = false
+
+    /// Whether so many wait that a sync must not wait for more.
+    package var areMany: Bool { files.count >= Limits.closedFilesAtOnce }
+    /// Whether so many wait that another one must not wait.
+    package var areTooMany: Bool { files.count >= Limits.closedFiles }
+}
+
+/// A file with changes that are not synced, and of which clients that watch were not notified.
+package struct UnannouncedFile {
+    package let file: OpenFile
+    /// The process that has made them.
+    package let origin: Int32?
+
+    package init(_ file: OpenFile, of origin: Int32?) {
+        self.file = file
+        self.origin = origin
+    }
+}
