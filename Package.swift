@@ -80,7 +80,10 @@ let edges: [Target] = [
     ),
     .target(name: "CofferBus", dependencies: ["CofferCore", "CofferSystem", "CSystemd"]),
     .target(name: "CofferClient", dependencies: ["CofferCore", "CofferMemory", "CofferSystem", "CofferWire"]),
-    .target(name: "CofferFoundation", dependencies: ["CofferClient", "CofferCore", "CofferMemory", "CofferWire"]),
+    .target(
+        name: "CofferFoundation",
+        dependencies: ["CofferClient", "CofferCore", "CofferMemory", "CofferSystem", "CofferWire"]
+    ),
     .target(
         name: "CofferMount",
         dependencies: [
@@ -284,7 +287,7 @@ let tests: [Target] =
         ),
         .testTarget(
             name: "MountTests",
-            dependencies: ["CFuse", "coffer", "coffer-mount", "cofferd", "CofferTestSupport"]
+            dependencies: ["CFuse", "coffer", "coffer-mount", "cofferd", "CofferFoundation", "CofferTestSupport"]
         ),
         .testTarget(name: "SystemdTests", dependencies: ["coffer", "cofferd", "CofferTestSupport"]),
     ]

@@ -35,7 +35,7 @@ let allowedTargets: [String: Set<String>] = [
     ],
     "CofferBus": ["CofferCore", "CofferSystem", "CSystemd"],
     "CofferClient": ["CofferCore", "CofferMemory", "CofferSystem", "CofferWire"],
-    "CofferFoundation": ["CofferClient", "CofferCore", "CofferMemory", "CofferWire"],
+    "CofferFoundation": ["CofferClient", "CofferCore", "CofferMemory", "CofferSystem", "CofferWire"],
 
     "CofferMount": [
         "CFuse", "CofferClient", "CofferCore", "CofferMemory", "CofferProcesses", "CofferSystem", "CofferWire",

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <sys/epoll.h>
 #include <sys/types.h>
+#include <sys/xattr.h>
 
 // Sends two runs of bytes, either may be empty, and up to one descriptor (fd, or -1 for none) on a stream socket; never
 // raises SIGPIPE.
