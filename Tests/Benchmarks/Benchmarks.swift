@@ -41,7 +41,7 @@ enum Benchmarks {
     static var all: [any Benchmark.Type] {
         [
             AuditBenchmark.self, CLIBenchmark.self, FairnessBenchmark.self, FilesBenchmark.self, KeychainBenchmark.self,
-            KeysBenchmark.self, StartBenchmark.self,
+            KeysBenchmark.self, MountBenchmark.self, StartBenchmark.self,
         ]
     }
     /// The argument that makes this program a baseline daemon, followed by a database and a socket.

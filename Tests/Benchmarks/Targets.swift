@@ -97,7 +97,7 @@ struct Target {
 // MARK: - The targets
 
 extension Target {
-    static let all = keychain + files + keys + beside + programs
+    static let all = keychain + files + mount + keys + beside + programs
 
     private static let keychain = [
         Target(
@@ -229,6 +229,57 @@ extension Target {
             bytes: large
         ),
     ]
+
+    private static let mount = [
+        Target(
+            "in a mounted vault, 1 GiB written and synced, rate to gocryptfs",
+            .atLeast(1),
+            of: "mount: sequential write to gocryptfs",
+            bytes: large
+        ),
+        Target(
+            "in a mounted vault, 1 GiB read, rate to gocryptfs",
+            .atLeast(1),
+            of: "mount: sequential read to gocryptfs",
+            bytes: large
+        ),
+        Target(
+            "in a mounted vault, 4 KiB random reads, rate to gocryptfs",
+            .atLeast(1),
+            of: "mount: random read to gocryptfs"
+        ),
+        Target(
+            "in a mounted vault, 4 KiB random writes with a sync each, rate to gocryptfs",
+            .atLeast(0.8),
+            of: "mount: random write, sync to gocryptfs"
+        ),
+        Target(
+            "in a mounted vault, 10,000 files extracted by tar, rate to gocryptfs",
+            .atLeast(0.8),
+            of: "mount: untar to gocryptfs",
+            items: manyFiles...manyFiles
+        ),
+        Target(
+            "in a mounted vault, `git status` of 10,000 files, after a pause and again, rate to gocryptfs",
+            .atLeast(0.8),
+            of: "mount: git status to gocryptfs",
+            "mount: git status again to gocryptfs",
+            items: manyFiles...manyFiles
+        ),
+        Target(
+            "in a mounted vault, `ls -l` of 10,000 files, rate to gocryptfs",
+            .atLeast(1),
+            of: "mount: ls -l to gocryptfs",
+            items: manyFiles...manyFiles
+        ),
+        Target(
+            "in a mounted vault, inserts by SQLite in WAL mode, rate to gocryptfs",
+            .atLeast(0.8),
+            of: "mount: SQLite inserts in WAL mode to gocryptfs"
+        ),
+    ]
+
+    private static let manyFiles = 10_000
 
     private static let keys = [
         scaling(at: 10_000, named: "10,000"), scaling(at: 1_000_000, named: "1,000,000"),
