@@ -21,14 +21,15 @@ package final class SecretArena: Sendable {
     /// The sizes into which slabs are divided; a larger allocation has its own region.
     private static let pieceSizes = [32, 128, 512, 4096]
     private static let slabBytes = 64 << 10
-    /// Regions of this size are allocated for each part of a file that is read: some are cached.
-    private static let keptBytes = Limits.chunkBytes
-    private static let mostKept = 8
+    /// The sizes of regions that are allocated for each part of a file that is read or written: some are cached.
+    private static let regionSizes = [Limits.chunkBytes, 2 * Limits.chunkBytes, Limits.framePayloadBytes]
+    /// How many of each size: half a mebibyte.
+    private static let mostKept = [8, 4, 2]
 
     /// The addresses of the free pieces, by size.
     private let free = Mutex<[[UInt]]>(Array(repeating: [], count: SecretArena.pieceSizes.count))
-    /// The addresses of the cached regions, which are wiped.
-    private let kept = Mutex<[UInt]>([])
+    /// The addresses of the cached regions, which are wiped, by size.
+    private let kept = Mutex<[[UInt]]>(Array(repeating: [], count: SecretArena.regionSizes.count))
     /// Called with memory after it was wiped, and before it is allocated again: for the test of the wiping.
     private let onRelease: (@Sendable (RawSpan) -> Void)?
     private let isLockRequired: Bool
@@ -50,12 +51,7 @@ package final class SecretArena: Sendable {
     /// - Throws: ``SecretMemoryError`` if it can't be locked.
     package func allocate(_ byteCount: Int) throws(SecretMemoryError) -> UnsafeMutableRawPointer {
         guard let index = Self.pieceSizes.firstIndex(where: { $0 >= byteCount }) else {
-            if byteCount == Self.keptBytes, let region = kept.withLock({ $0.popLast() }),
-                let address = unsafe UnsafeMutableRawPointer(bitPattern: region)
-            {
-                return unsafe address
-            }
-            return unsafe try lockedRegion(byteCount)
+            return unsafe try region(byteCount)
         }
         if let piece = free.withLock({ $0[index].popLast() }),
             let address = unsafe UnsafeMutableRawPointer(bitPattern: piece)
@@ -82,15 +78,33 @@ package final class SecretArena: Sendable {
         if let index {
             let piece = UInt(bitPattern: address)
             free.withLock { $0[index].append(piece) }
-        } else if byteCount != Self.keptBytes || !keep(UInt(bitPattern: address)) {
+        } else if !keep(UInt(bitPattern: address), byteCount) {
             unsafe sodium_free(address)
         }
     }
 
-    private func keep(_ region: UInt) -> Bool {
-        kept.withLock { kept in
-            if kept.count == Self.mostKept { return false }
-            kept.append(region)
+    /// A region for so many bytes: a cached one, or one that can be cached, if that has little more than is asked for.
+    private func region(_ byteCount: Int) throws(SecretMemoryError) -> UnsafeMutableRawPointer {
+        guard let index = Self.regionIndex(for: byteCount) else { return unsafe try lockedRegion(byteCount) }
+        if let region = kept.withLock({ $0[index].popLast() }),
+            let address = unsafe UnsafeMutableRawPointer(bitPattern: region)
+        {
+            return unsafe address
+        }
+        return unsafe try lockedRegion(Self.regionSizes[index])
+    }
+
+    /// The size of the cached regions for so many bytes; `nil` if they are too many, or too few to lock so much for them.
+    private static func regionIndex(for byteCount: Int) -> Int? {
+        if byteCount <= Limits.chunkBytes / 2 { return nil }
+        return regionSizes.firstIndex { $0 >= byteCount }
+    }
+
+    private func keep(_ region: UInt, _ byteCount: Int) -> Bool {
+        guard let index = Self.regionIndex(for: byteCount) else { return false }
+        return kept.withLock { kept in
+            if kept[index].count == Self.mostKept[index] { return false }
+            kept[index].append(region)
             return true
         }
     }
