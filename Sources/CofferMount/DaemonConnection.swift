@@ -68,8 +68,13 @@ final class DaemonConnection: Sendable {
 
     private let address: DaemonAddress
     private let state = Mutex(State())
+    /// How many calls wait for it or for their answers.
+    private let callCount = Atomic<Int>(0)
 
     init(to address: DaemonAddress) { self.address = address }
+
+    /// Whether a call waits for its answer.
+    var isWaiting: Bool { callCount.load(ordering: .relaxed) > 0 }
 
     /// The result of a call.
     struct Reply<Value: Sendable>: Sendable {
@@ -89,7 +94,9 @@ final class DaemonConnection: Sendable {
         payload: Secret? = nil,
         in epoch: Int? = nil
     ) throws(CallFailure) -> Reply<Parameters.Result> {
-        try state.withLock { (state) throws(CallFailure) in
+        callCount.add(1, ordering: .relaxed)
+        defer { callCount.subtract(1, ordering: .relaxed) }
+        return try state.withLock { (state) throws(CallFailure) in
             while true {
                 let client = try Self.connect(&state, address, handleEpoch: epoch)
                 do throws(CofferError) {
@@ -130,9 +137,13 @@ final class DaemonPool: Sendable {
         connections = (0..<count).map { _ in DaemonConnection(to: address) }
     }
 
-    /// The next connection in turn.
+    /// A connection that waits for no answer; `nil` if all of them do.
+    var idle: DaemonConnection? { connections.first { !$0.isWaiting } }
+
+    /// The next connection in turn that waits for no answer, or the next one.
     var any: DaemonConnection {
         let turn = next.wrappingAdd(1, ordering: .relaxed).oldValue
-        return connections[Int(turn % UInt(connections.count))]
+        let next = (0..<UInt(connections.count)).map { connections[Int((turn &+ $0) % UInt(connections.count))] }
+        return next.first { !$0.isWaiting } ?? next[0]
     }
 }

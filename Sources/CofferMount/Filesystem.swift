@@ -43,6 +43,7 @@ package final class Filesystem: Sendable {
     let reads = ReadGate()
     /// Whether changes of other clients are followed, so that the kernel may keep what it knows until then.
     let isFollowing = Atomic(false)
+    let lanes = ReadLanes()
     private let listings = Mutex<(next: UInt64, all: [UInt64: DirectoryListing])>((1, [:]))
     private let mountTime: Int64
 

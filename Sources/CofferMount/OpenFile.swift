@@ -96,6 +96,9 @@ final class OpenFile: Sendable {
         }
     }
 
+    /// Whether its connection waits for an answer.
+    var isWaiting: Bool { connection.isWaiting }
+
     /// Whether a program has it open for writing.
     var isWritten: Bool { state.withLock { $0.writer != nil } }
 

@@ -16,6 +16,9 @@ final class OpenFiles: Sendable {
         return entry.file
     }
 
+    /// Whether a file is open.
+    func isOpen(_ number: UInt64) -> Bool { entries.withLock { $0[number] != nil } }
+
     /// Keeps a file open, until ``unpin(_:isClosed:)``.
     ///
     /// - Parameters:
