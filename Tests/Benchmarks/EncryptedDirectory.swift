@@ -43,6 +43,9 @@ final class EncryptedDirectory {
     func unmount() throws {
         guard let unmounter = Command.path(of: "fusermount3") ?? Command.path(of: "fusermount") else { return }
         try Command.run(unmounter, ["-u", path])
+        // Some versions stay now and then, with nothing left to serve.
+        for _ in 0..<200 where process.isRunning { usleep(10_000) }
+        if process.isRunning { process.terminate() }
         process.waitUntilExit()
     }
 }
