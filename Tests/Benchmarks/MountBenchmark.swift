@@ -9,7 +9,8 @@ enum MountBenchmark: Benchmark {
         let plan = MountPlan(setting.effort)
         let vault = try MountedVault(setting)
         let encrypted = try EncryptedDirectory(setting)
-        let places = [MountPlace(side: .coffer, path: vault.path)]
+        let places =
+            [MountPlace(side: .coffer, path: vault.path)]
             + (encrypted.map { [MountPlace(side: .gocryptfs, path: $0.path)] } ?? [])
         let idle = try vault.memory()
         var results: [MountResult] = []
