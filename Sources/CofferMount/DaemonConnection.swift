@@ -71,7 +71,13 @@ final class DaemonConnection: Sendable {
     /// How many calls wait for it or for their answers.
     private let callCount = Atomic<Int>(0)
 
-    init(to address: DaemonAddress) { self.address = address }
+    private let listings: RecentListings
+
+    /// - Parameter listings: What is forgotten by each change.
+    init(to address: DaemonAddress, _ listings: RecentListings) {
+        self.address = address
+        self.listings = listings
+    }
 
     /// Whether a call waits for its answer.
     var isWaiting: Bool { callCount.load(ordering: .relaxed) > 0 }
@@ -96,6 +102,10 @@ final class DaemonConnection: Sendable {
     ) throws(CallFailure) -> Reply<Parameters.Result> {
         callCount.add(1, ordering: .relaxed)
         defer { callCount.subtract(1, ordering: .relaxed) }
+        let changes = if case .changes = Parameters.method.claim { true } else { false }
+        // A listing that is under way may come too early or too late for the change.
+        if changes { listings.forget() }
+        defer { if changes { listings.forget() } }
         return try state.withLock { (state) throws(CallFailure) in
             while true {
                 let client = try Self.connect(&state, address, handleEpoch: epoch)
@@ -133,8 +143,12 @@ final class DaemonPool: Sendable {
     private let connections: [DaemonConnection]
     private let next = Atomic<UInt>(0)
 
-    init(_ count: Int, to address: DaemonAddress) {
-        connections = (0..<count).map { _ in DaemonConnection(to: address) }
+    /// - Parameters:
+    ///   - count: How many.
+    ///   - address: Where the daemon is.
+    ///   - listings: What is forgotten by each change.
+    init(_ count: Int, to address: DaemonAddress, _ listings: RecentListings) {
+        connections = (0..<count).map { _ in DaemonConnection(to: address, listings) }
     }
 
     /// A connection that waits for no answer; `nil` if all of them do.

@@ -83,7 +83,7 @@ extension Filesystem {
         } catch {
             guard error.code == EEXIST, !mode.isExclusive else { throw error }
         }
-        let attributes = try lookUp(name, in: parent)
+        let attributes = try lookUp(name, in: parent).attributes
         return (attributes, try open(attributes.number, mode).opening)
     }
 

@@ -44,6 +44,7 @@ package final class Filesystem: Sendable {
     /// Whether changes of other clients are followed, so that the kernel may keep what it knows until then.
     let isFollowing = Atomic(false)
     let lanes = ReadLanes()
+    let recent = RecentListings()
     private let listings = Mutex<(next: UInt64, all: [UInt64: DirectoryListing])>((1, [:]))
     private let mountTime: Int64
 
@@ -52,7 +53,7 @@ package final class Filesystem: Sendable {
     ///   - connectionCount: How many connections to the daemon share the work.
     package init(_ subject: Subject, connectionCount: Int = 8) {
         self.subject = subject
-        pool = DaemonPool(connectionCount, to: DaemonAddress(subject.socketPath, patience: subject.patience))
+        pool = DaemonPool(connectionCount, to: DaemonAddress(subject.socketPath, patience: subject.patience), recent)
         nodes = Mutex(NodeTable(prefix: subject.prefix))
         mountTime = subject.mountTime
     }
@@ -71,7 +72,25 @@ package final class Filesystem: Sendable {
     // MARK: Looking up
 
     /// Finds an entry, which the kernel then knows by its number until it forgets it.
-    package func lookUp(_ name: FileName, in parent: UInt64) throws(Errno) -> Attributes {
+    package func lookUp(_ name: FileName, in parent: UInt64) throws(Errno) -> RecentListings.Found {
+        switch recent.advice(for: name, in: parent) {
+        case .found(let found):
+            record(found.attributes, as: name, in: parent)
+            return found
+        case .list(let ticket): try? listRecently(parent, ticket)
+        case .ask: break
+        }
+        return RecentListings.Found(attributes: try ask(for: name, in: parent), validity: Timeouts.entries)
+    }
+
+    /// Lists a directory, or the first of its entries if they are many.
+    private func listRecently(_ parent: UInt64, _ ticket: RecentListings.Ticket) throws(Errno) {
+        let files = try call(FileListParameters(name: try name(of: parent), group: group)).entries
+        let entries = files.map { (FileName(Self.lastPart(of: $0.name)), Attributes($0)) }
+        recent.keep(Dictionary(entries) { $1 }, of: parent, since: ticket)
+    }
+
+    private func ask(for name: FileName, in parent: UInt64) throws(Errno) -> Attributes {
         let path = try path(of: name, in: parent)
         do throws(Errno) {
             let file = try call(FileStatParameters(name: path, group: group))
@@ -85,8 +104,12 @@ package final class Filesystem: Sendable {
     /// Records an entry that the kernel gets.
     func learn(_ file: FileInfo, as name: FileName, in parent: UInt64) -> Attributes {
         let attributes = Attributes(file)
-        nodes.withLock { $0.lookUp(attributes.number, at: NodeTable.Place(parent, name)) }
+        record(attributes, as: name, in: parent)
         return attributes
+    }
+
+    private func record(_ attributes: Attributes, as name: FileName, in parent: UInt64) {
+        nodes.withLock { $0.lookUp(attributes.number, at: NodeTable.Place(parent, name)) }
     }
 
     /// Records that the kernel has forgotten some look-ups of a file.

@@ -40,7 +40,9 @@ final class ReadLanes: Sendable {
         open: () throws(Errno) -> FileOpenParameters,
         _ read: (Int64) -> FileReadParameters
     ) -> Secret? {
-        guard let place = take(number), let lane = place ?? (try? make(number, on: connection, open)) else { return nil }
+        guard let place = take(number), let lane = place ?? (try? make(number, on: connection, open)) else {
+            return nil
+        }
         guard let reply = try? lane.connection.call(read(lane.handle), in: lane.epoch) else {
             close(lane)
             put(.none, number)

@@ -49,6 +49,7 @@ final class Watcher: Sendable {
 
     /// Handles an event.
     func take(_ event: VaultEvent) {
+        filesystem.recent.forget()
         switch event {
         // While the keys are still there, changes of mapped memory can be written.
         case .protectedDataWillBecomeUnavailable: dropContents(of: filesystem.openFiles.all.map(\.number))
@@ -62,6 +63,7 @@ final class Watcher: Sendable {
 
     /// Drops all contents that the kernel has, whatever the classes: a class may have changed just now.
     private func dropEverything() {
+        filesystem.recent.forget()
         let known = filesystem.nodes.withLock { $0.known }
         dropContents(of: known)
         filesystem.reads.drain()

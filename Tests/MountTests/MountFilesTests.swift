@@ -1,3 +1,4 @@
+import CFuse
 import CofferTestSupport
 import Foundation
 import Testing
@@ -31,6 +32,39 @@ struct MountFilesTests {
         let file = try OpenDescriptor(path("a"), O_WRONLY | O_APPEND)
         #expect(file.write("two") == 0)
         #expect(try content(of: path("a")) == "onetwo")
+    }
+
+    @Test func `several threads that read a file at once get its bytes, also after it was renamed and removed`() throws
+    {
+        let block = 64 << 10
+        let bytes = (0..<(32 * block)).map { UInt8(truncatingIfNeeded: $0 / block &+ $0) }
+        try Data(bytes).write(to: URL(filePath: path("a")))
+        let file = try OpenDescriptor(path("a"), O_RDONLY)
+        for step in [{ 0 }, { rename(path("a"), path("b")) }, { unlink(path("b")) }] {
+            #expect(step() == 0)
+            posix_fadvise(file.number, 0, 0, POSIX_FADV_DONTNEED)
+            let number = file.number
+            DispatchQueue.concurrentPerform(iterations: 32) { place in
+                var buffer = [UInt8](repeating: 0, count: block)
+                #expect(pread(number, &buffer, block, off_t(place * block)) == block)
+                #expect(buffer == Array(bytes[(place * block)..<((place + 1) * block)]))
+            }
+        }
+    }
+
+    @Test func `files that are looked at one after the other show what others change, within a second`() throws {
+        for number in 0..<20 { try put("text", to: path("\(number)")) }
+        func size(_ number: Int) -> Int {
+            var status = stat()
+            return stat(path("\(number)"), &status) == 0 ? Int(status.st_size) : -1
+        }
+        usleep(1_100_000)
+        #expect((0..<20).map(size) == Array(repeating: 4, count: 20))
+        #expect(try mount.daemon.coffer(["file", "truncate", "7", "2"]).status == 0)
+        #expect(try mount.daemon.coffer(["file", "remove", "8"]).status == 0)
+        let limit = ContinuousClock.now + .seconds(1)
+        while size(7) != 2 || size(8) != -1, .now < limit { usleep(10_000) }
+        #expect((6..<10).map(size) == [4, 2, -1, 4])
     }
 
     @Test func `truncating cuts and extends, by path and by descriptor`() throws {

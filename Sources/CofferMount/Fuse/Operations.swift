@@ -38,8 +38,10 @@ enum Operations {
         unsafe table.lookup = { request, parent, name in
             let name = unsafe result(of: name)
             unsafe Request(request).answer { (request, filesystem) throws(Errno) in
-                let attributes = try filesystem.lookUp(try name.get(), in: parent)
-                if !request.reply(entry: attributes) { filesystem.forget(attributes.number, 1) }
+                let found = try filesystem.lookUp(try name.get(), in: parent)
+                if !request.reply(entry: found.attributes, validity: found.validity) {
+                    filesystem.forget(found.attributes.number, 1)
+                }
             }
         }
         unsafe table.forget = { request, number, count in

@@ -54,9 +54,12 @@ struct Request {
 
     func replyNothing() { unsafe fuse_reply_none(pointer) }
 
+    /// - Parameters:
+    ///   - attributes: Those of the entry.
+    ///   - validity: How long the kernel may believe them, in seconds.
     /// - Returns: Whether the kernel still wanted the reply; if not, it has not counted the look-up.
-    @discardableResult func reply(entry attributes: Attributes) -> Bool {
-        var entry = fuse_entry_param(attributes)
+    @discardableResult func reply(entry attributes: Attributes, validity: Double = Timeouts.entries) -> Bool {
+        var entry = fuse_entry_param(attributes, validity: validity)
         return unsafe fuse_reply_entry(pointer, &entry) == 0
     }
 
@@ -152,12 +155,12 @@ enum Timeouts {
 }
 
 extension fuse_entry_param {
-    init(_ attributes: Attributes) {
+    init(_ attributes: Attributes, validity: Double = Timeouts.entries) {
         self.init()
         ino = attributes.number
         attr = stat(attributes)
-        attr_timeout = Timeouts.attributes
-        entry_timeout = Timeouts.entries
+        attr_timeout = validity
+        entry_timeout = validity
     }
 }
 
