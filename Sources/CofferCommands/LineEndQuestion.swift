@@ -1,6 +1,7 @@
 internal import CofferClient
 internal import CofferContents
 internal import CofferSession
+internal import CofferSystem
 internal import CofferTerminal
 internal import Glibc
 

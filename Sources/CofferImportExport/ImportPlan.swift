@@ -34,7 +34,7 @@ package struct ImportPlan {
 
     /// The attributes with the dates that an entry had in the other program.
     package static let created: AttributeName = "originally-created"
-    static let modified: AttributeName = "originally-modified"
+    package static let modified: AttributeName = "originally-modified"
 
     package let items: [Item]
 

@@ -7,14 +7,6 @@ extension Protection {
     /// Whether the content can be read while the vault is locked.
     package var isReadableWhileLocked: Bool { isReadable(in: .locked) }
 
-    /// Whether the content can be read in a state of the vault.
-    package func isReadable(in state: VaultState) -> Bool {
-        switch self {
-        case .keychain(let accessibility): accessibility.isAvailable(in: state)
-        case .file(let protectionClass): protectionClass.permits(.read, in: state)
-        }
-    }
-
     /// When it can be read, for the end of a sentence about it.
     package var sentence: Line {
         switch self {

@@ -40,7 +40,7 @@ package final class ItemChangeLog {
 
     /// Has the names follow the changes, which are committed.
     func settle() {
-        names.follow(entries.map(\.change), missedCount: missedCount)
+        if names.isFollowing { names.follow(entries.map(\.change), missedCount: missedCount) }
         if !isWanted { (entries, missedCount) = ([], 0) }
     }
 

@@ -9,14 +9,14 @@ import Testing
 
     @Test func `the words for a protection agree with the states in which it can be read`() {
         for protection in Self.protections {
-            let words = protection.words.forPipe
+            let words = protection.words
             #expect(words.hasPrefix("always") == protection.isReadable(in: .beforeFirstUnlock), "\(protection)")
             #expect(words.hasPrefix("while unlocked") == !protection.isReadable(in: .locked), "\(protection)")
         }
     }
 
     @Test func `two accessibilities have the same words only if they are the same`() {
-        let words = Set(Accessibility.allCases.map { Protection.keychain($0).words.forPipe })
+        let words = Set(Accessibility.allCases.map { Protection.keychain($0).words })
         #expect(words.count == Accessibility.allCases.count)
     }
 
@@ -51,16 +51,6 @@ import Testing
         var items = [("a", "work"), ("a", "home"), ("a", "work")]
         items.sortByName({ $0.0 }, in: { $0.1 })
         #expect(items.map(\.1) == ["home", "work"])
-    }
-
-    @Test func `many candidates are folded into their folders, and few are not`() {
-        let few = ["web/a", "web/b"]
-        #expect(few.folded(behind: "") == few)
-        let many = (0..<Limits.completions).flatMap { ["web/\($0)", "mail/\($0)"] }
-        #expect(many.folded(behind: "") == ["mail/", "web/"])
-        // A folder that holds all of them would be no help.
-        let inOne = (0...Limits.completions).map { "web/\($0 % 2 == 0 ? "x" : "y")/\($0)" }
-        #expect(inOne.folded(behind: "") == ["web/x/", "web/y/"])
     }
 
     @Test func `a client that a person names by its user has the user's number`() throws {
