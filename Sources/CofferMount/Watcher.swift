@@ -79,8 +79,15 @@ final class Watcher: Sendable {
     private func take(_ change: ItemChange) {
         guard change.store == .file else { return }
         if let inode = change.inode { dropContents(of: [UInt64(inode)].filter(isKnown)) }
-        if change.kind == .changed { return }
+        if change.kind == .changed && !isReplacement(change) { return }
         for name in [change.formerName, change.name].compactMap(\.self) { dropEntry(name) }
+    }
+
+    /// Whether the kernel knows another file by its name: a put replaces the file.
+    private func isReplacement(_ change: ItemChange) -> Bool {
+        guard let name = change.name, let inode = change.inode else { return true }
+        let known = filesystem.nodes.withLock { nodes in nodes.place(ofPath: name).flatMap { nodes.number(at: $0) } }
+        return known.map { $0 != UInt64(inode) } ?? false
     }
 
     private func isKnown(_ number: UInt64) -> Bool { filesystem.nodes.withLock { $0.isKnown(number) } }

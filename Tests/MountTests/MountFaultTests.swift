@@ -127,6 +127,17 @@ struct MountFaultTests {
         #expect(reader.size == 17)
     }
 
+    @Test func `a file that a verb has replaced is found by its name at once`() throws {
+        let mount = try MountedVault()
+        for number in 1...5 {
+            try put("of the mount", to: mount.appending("a"))
+            let replaced = try mount.daemon.coffer(["put", "a", "--kind", "document"], input: Array("\(number)".utf8))
+            #expect(replaced.status == 0, "\(replaced.errors)")
+            usleep(100_000)
+            #expect(try content(of: mount.appending("a")) == "\(number)")
+        }
+    }
+
     @Test func `each program that has a file open is told of a loss once`() throws {
         let mount = try MountedVault()
         let one = try OpenDescriptor(mount.appending("a"), O_RDWR | O_CREAT)
