@@ -249,14 +249,6 @@ extension CofferError {
             hint: "'coffer keychain sign', 'agree' and 'public-key' use it"
         )
     }
-
-    static var identityIsNotStored: CofferError {
-        CofferError(
-            .param,
-            "an identity is not stored: name the certificate or the key",
-            hint: "'class' is 'certificate' or 'key'"
-        )
-    }
 }
 
 extension KeychainItemInfo {

@@ -1,16 +1,15 @@
-internal import CofferCore
+package import CofferCore
 internal import CofferFiles
 internal import CofferKeychain
 internal import CofferKeys
 internal import CofferMemory
-internal import CofferVault
-internal import CofferWire
+package import CofferWire
 
 /// One page of a listing of both stores: the secrets in the order of their rows, then the files in the order of the
 /// tree.
 ///
 /// An item that moves between the stores while a client lists may appear twice, but is never missing.
-final class ItemListing<Entry>: SlicedWork {
+package final class ItemListing<Entry>: SlicedWork {
     private let params: ItemListParameters
     private let groups: AccessGroups
     private let prefix: String?
@@ -30,7 +29,7 @@ final class ItemListing<Entry>: SlicedWork {
     private var places: [[UInt8]: Int] = [:]
     private var unread = Unread()
 
-    init(
+    package init(
         _ params: ItemListParameters,
         in groups: AccessGroups,
         describe: @escaping (StoredItem) -> Entry,
@@ -204,11 +203,13 @@ final class ItemListing<Entry>: SlicedWork {
 }
 
 /// How many rows of a page could not be read.
-struct Unread {
+package struct Unread {
     /// The damaged ones.
-    var damagedCount = 0
+    package var damagedCount = 0
     /// Those whose names can be read after the first unlock only.
-    var sealedCount = 0
+    package var sealedCount = 0
+
+    package init() {}
 }
 
 /// The position of a listing of both stores.
@@ -244,5 +245,15 @@ enum ListingPosition {
         case .lostFiles(let latest, let directory): "lost:\(latest):\(directory)"
         case .newSecrets(let row): "new:\(row)"
         }
+    }
+}
+
+extension CofferError {
+    package static var identityIsNotStored: CofferError {
+        CofferError(
+            .param,
+            "an identity is not stored: name the certificate or the key",
+            hint: "'class' is 'certificate' or 'key'"
+        )
     }
 }
