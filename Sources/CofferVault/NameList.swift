@@ -12,13 +12,11 @@ package final class NameList {
         let count: UInt32
     }
 
-    private static let firstBytes = 64 << 10
-
     private var bytes: SecretBytes
     private var usedCount = 0
     private var places: [Place] = []
 
-    package init() throws(SecretMemoryError) { bytes = try SecretBytes(zeros: Self.firstBytes, in: .bulk) }
+    package init() throws(SecretMemoryError) { bytes = try SecretBytes(zeros: Limits.keptNameBytes / 128, in: .bulk) }
 
     // MARK: Filling
 
