@@ -174,7 +174,7 @@ extension Finding {
             "UPDATE file_nodes SET content = (SELECT content FROM file_quarantine WHERE parent = 0) WHERE parent = 0 AND kind = 2"
         )
         for entry in entries { try open.store.quarantineTable.discard(entry.number) }
-        open.store.settle()
+        open.store.settleDurably()
         #expect(!FileManager.default.fileExists(atPath: path))
         #expect(FileManager.default.fileExists(atPath: other))
         #expect(try open.store.quarantine == [])

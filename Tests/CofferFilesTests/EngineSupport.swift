@@ -14,7 +14,7 @@ let chunkBytes = Limits.chunkBytes
 extension OpenStore {
     func create(_ path: String, _ protectionClass: ProtectionClass = .none) throws -> OpenFile {
         let file = try store.create(try ItemName(path), in: "default", as: protectionClass, now: 1000)
-        store.settle()
+        store.settleDurably()
         file.handleCount += 1
         return file
     }
@@ -56,7 +56,7 @@ extension OpenStore {
     func sync(_ file: OpenFile) throws {
         try store.planSyncing(file).perform()
         try store.commit(file, now: 2000)
-        store.settle()
+        store.settleDurably()
     }
 
     func close(_ file: OpenFile) {

@@ -58,7 +58,7 @@ import Testing
         let count = try write.perform(prefix: prefix, rest: stream)
         #expect(count == Int64(content.count))
         try open.store.commit(write, at: name, in: "default", byteCount: count, kind: nil, created: nil, now: 0)
-        open.store.settle()
+        open.store.settleDurably()
         #expect(try open.read("file") == content)
     }
 
@@ -134,7 +134,7 @@ import Testing
         let count = try write.perform(prefix: content, rest: nil, progress: { reports.add($0) })
         #expect(reports.values == [64 * 65536])
         try open.store.commit(write, at: name, in: "default", byteCount: count, kind: nil, created: nil, now: 0)
-        open.store.settle()
+        open.store.settleDurably()
         let read = try open.store.prepareRead(try #require(try open.find("file")))
         let readings = Reports()
         var total = 0
@@ -158,7 +158,7 @@ import Testing
                 created: 5,
                 now: Int64(100 + index)
             )
-            open.store.settle()
+            open.store.settleDurably()
             open.store.finished(write)
             let file = try #require(try open.find("file"))
             #expect(file.created == 5)
@@ -213,7 +213,7 @@ import Testing
             let count = try write.perform(prefix: try SecretBytes("of \(group)"), rest: nil)
             try open.store.commit(write, at: name, in: group, byteCount: count, kind: nil, created: nil, now: 0)
         }
-        open.store.settle()
+        open.store.settleDurably()
         for group in ["one", "two"] {
             let file = try #require(try open.store.find(name, in: group))
             #expect(file.group == group)
@@ -272,7 +272,7 @@ import Testing
         try open.store.remove(try #require(try open.find("other")), now: 3)
         try open.connection.rollbackBatch()
         open.store.abandon(isCertain: true)
-        open.store.settle()
+        open.store.settleDurably()
         #expect(try open.survey().paths == ["file", "other"])
         #expect(try open.text("file") == "old")
         #expect(try open.text("other") == "other")
@@ -285,7 +285,7 @@ import Testing
         try open.connection.beginBatch()
         for text in ["one", "two", "three"] { try open.put("file", Array(text.utf8), settles: false) }
         try open.connection.commitBatch()
-        open.store.settle()
+        open.store.settleDurably()
         #expect(try open.text("file") == "three")
         #expect(try open.vault.placed.count == 1)
         #expect(try open.vault.staged == [])

@@ -7,7 +7,7 @@ import Testing
 extension OpenStore {
     fileprivate func link(_ path: String, _ target: String) throws {
         try store.link(try ItemName(path), to: try ItemName(target), in: "default", now: 70)
-        store.settle()
+        store.settleDurably()
     }
 
     fileprivate func symlink(_ path: String, _ target: String) throws {
@@ -22,7 +22,7 @@ extension OpenStore {
 
     fileprivate func unlink(_ path: String) throws {
         try store.removeEntry(try ItemName(path), in: "default", now: 80)
-        store.settle()
+        store.settleDurably()
     }
 
     fileprivate func links(_ path: String) throws -> Int64? { try entry(path).map { try store.linkCount(of: $0) } }
@@ -184,7 +184,7 @@ extension OpenStore {
         let open = try OpenStore()
         let file = try open.store.create(try ItemName("a"), in: "default", as: .complete, now: 5)
         file.handleCount = 1
-        open.store.settle()
+        open.store.settleDurably()
         try open.link("a", "b")
         try open.unlink("a")
         #expect(try open.store.entry(of: file).path == "b")

@@ -57,7 +57,7 @@ extension OpenStore {
     /// Changes the class of a file, durably.
     fileprivate func protect(_ path: String, as protectionClass: ProtectionClass, now: Int64 = 2000) throws {
         try store.protect(try #require(try find(path)), as: protectionClass, now: now)
-        store.settle()
+        store.settleDurably()
     }
 
     fileprivate func read(opening path: String) throws -> ContentRead {
@@ -297,7 +297,7 @@ extension OpenStore {
             open.store.abandon(isCertain: true)
         case .kept:
             try open.connection.commitBatch()
-            open.store.settle()
+            open.store.settleDurably()
         }
         open.lock()
         let (_, code) = try read(open, handle) {}
@@ -327,7 +327,7 @@ extension OpenStore {
         try open.connection.beginBatch()
         try open.store.protect(try #require(try open.find("dir/file")), as: new, now: 0)
         try open.connection.commitBatch()
-        open.store.settle()
+        open.store.settleDurably()
         let log = try #require(open.vault.temporary.contents("vault.sqlite-wal"))
         try #require(!log.isEmpty)
         var found: [ProtectionClass] = []

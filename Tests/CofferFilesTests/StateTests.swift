@@ -88,7 +88,7 @@ func isNamed(_ protectionClass: ProtectionClass, in state: TestState) -> Bool {
         // Removing wants no key.
         for (protectionClass, _) in matrix {
             try open.store.removeEntry(try ItemName("old \(protectionClass)"), in: "default", now: 3)
-            open.store.settle()
+            open.store.settleDurably()
         }
         // What was made while locked is read after the next unlock.
         if [.locked, .lockedExpired, .beforeFirstUnlock].contains(state) {
@@ -224,7 +224,7 @@ private let allButA = ProtectionClass.allCases.filter { $0 != .complete }
         if let count {
             #expect(count == 200_006)
             try open.store.commit(write, at: name, in: "default", byteCount: count, kind: nil, created: nil, now: 0)
-            open.store.settle()
+            open.store.settleDurably()
             open.store.finished(write)
             if protectionClass == .completeUnlessOpen { try open.keys.unlock() }
             #expect(try open.read("file") == Array("prefix".utf8) + content.prefix(200_000))

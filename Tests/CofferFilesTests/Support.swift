@@ -89,7 +89,7 @@ final class OpenStore {
             store.discard(write)
             throw error
         }
-        if settles { store.settle() }
+        if settles { store.settleDurably() }
     }
 
     func put(_ path: String, _ text: String) throws { try put(path, Array(text.utf8)) }
@@ -109,7 +109,7 @@ final class OpenStore {
 
     func remove(_ path: String) throws {
         try store.remove(try #require(try find(path)), now: 3)
-        store.settle()
+        store.settleDurably()
     }
 
     /// Where the content of a file lies once it is settled.
@@ -211,4 +211,12 @@ func makePipe() throws -> [Int32] {
     try #require(reading >= 0 && writing >= 0)
     try #require(fcntl(reading, F_SETFL, fcntl(reading, F_GETFL) & ~O_NONBLOCK) == 0)
     return [reading, writing]
+}
+
+extension FileStore {
+    /// Settles changes that are committed and synced.
+    func settleDurably() {
+        settle()
+        removeDead()
+    }
 }

@@ -28,7 +28,7 @@ extension OpenStore {
             replaces ? .replaces : .refuses,
             now: 60
         )
-        store.settle()
+        store.settleDurably()
     }
 
     func entry(_ path: String) throws -> FileEntry? { try store.entry(try ItemName(path), in: "default") }
@@ -61,7 +61,7 @@ extension OpenStore {
                 left -= 1
                 return left == 0
             }
-            store.settle()
+            store.settleDurably()
             if !isDone { try between() }
         }
         return removal
@@ -347,7 +347,7 @@ extension OpenStore {
         _ = try open.store.resume(with: &removal, now: 3) { false }
         try open.connection.rollbackBatch()
         open.store.abandon(isCertain: true)
-        open.store.settle()
+        open.store.settleDurably()
         #expect(try open.tree("d").count == 5)
         #expect(try open.text("d/3") == "3")
     }
@@ -364,7 +364,7 @@ extension OpenStore {
         #expect(code { _ = try open.entry("d/2") } == .decode)
         #expect(code { try open.move("d", "e") } == .decode, "the damaged row may be called that")
         try open.store.removeEntry(try ItemName("d/2"), in: "default", now: 3)
-        open.store.settle()
+        open.store.settleDurably()
         #expect(try open.tree("d") == ["d/0", "d/1", "d/3", "d/sub/", "d/sub/file"])
         #expect(try open.vault.placed.count == 4)
     }
