@@ -119,7 +119,7 @@ extension RoutingFacts.Size {
     var words: String {
         switch self {
         case .exactly(let count): "\(count)"
-        case .moreThan(let count): "more than \(count)"
+        case .moreThan(let count): "more than \(min(count, Int64(Limits.secretBytes)))"
         }
     }
 }

@@ -29,7 +29,7 @@ extension Executable {
     package static func misuse(_ error: any Error) -> CofferError {
         let own = "\(configuration.commandName ?? "coffer") --help"
         let help = fullMessage(for: error).firstMatch(of: /See '([^']+)'/).map { String($0.1) } ?? own
-        let text = Self.message(for: error).split(whereSeparator: \.isNewline).joined(separator: " ")
+        let text = line(of: Self.message(for: error))
         // A word in capitals, such as UNIT, stays as it is.
         let isName = text.dropFirst().first?.isUppercase ?? false
         return CofferError(
@@ -49,6 +49,14 @@ extension Executable {
         }
         try UnknownVerb.refuse(in: words, of: Self.self)
         return try parseAsRoot()
+    }
+
+    /// A message of the argument parser on one line, with commas in a list of values.
+    private static func line(of message: String) -> String {
+        let lines = message.split(whereSeparator: \.isNewline).map { $0.drop { $0 == " " } }
+        let values = lines.filter { $0.hasPrefix("- ") }.map { $0.dropFirst(2) }.joined(separator: ", ")
+        let words = lines.filter { !$0.hasPrefix("- ") } + (values.isEmpty ? [] : [values[...]])
+        return words.joined(separator: " ")
     }
 
     /// Runs the program and exits with the code of the result.

@@ -27,7 +27,14 @@ package enum SecretInput {
 
     /// Reads a passcode or a passphrase to the end of a descriptor, without a final line end.
     static func line(from number: Int32, _ subject: String) throws(CofferError) -> SecretBytes {
-        var line = try readAll(from: number, limit: Limits.passcodeBytes + 1, subject)
+        var line = try readAll(from: number, limit: Limits.passcodeBytes + 1) { error in
+            guard error.code == EBADF else { return error.cofferError("can't read \(subject)") }
+            return CofferError(
+                .param,
+                "can't read \(subject): descriptor \(number) is not open",
+                hint: "sudo closes all but 0, 1 and 2: give it on standard input, such as by '--passcode-fd 0'"
+            )
+        }
         let endsLine = line.withBytes { bytes in
             guard bytes.byteCount > 0 else { return false }
             return unsafe bytes.unsafeLoad(fromByteOffset: bytes.byteCount - 1, as: UInt8.self) == 10

@@ -196,6 +196,18 @@ import Testing
         #expect(!result.errors.unicodeScalars.contains { $0.value < 0x20 && $0 != "\n" })
     }
 
+    @Test func `values that are possible, a size, and a descriptor that sudo has closed are named`() throws {
+        let daemon = try DaemonProcess()
+        try daemon.connect().makeVault()
+        let values = try daemon.coffer(["put", "x", "--scenario", "nope"], input: [1])
+        #expect(values.errors.contains("one of the following: health, financial, userDocument, "), "\(values.errors)")
+        let long = try daemon.coffer(["put", "x", "--kind", "password"], input: Array(repeating: 1, count: 40_000))
+        #expect(long.errors.contains("it has more than 32768 bytes, and the limit is 32768"), "\(long.errors)")
+        let closed = try daemon.coffer(["unlock", "--passcode-fd", "200"])
+        #expect(closed.status == 64 && closed.errors.contains("descriptor 200 is not open"), "\(closed.errors)")
+        #expect(closed.errors.contains("'--passcode-fd 0'"), "\(closed.errors)")
+    }
+
     @Test func `without a terminal a verb that needs a passcode fails immediately`() throws {
         let daemon = try vault()
         let result = try runCommand(
