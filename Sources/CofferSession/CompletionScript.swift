@@ -36,7 +36,7 @@ enum CompletionScript {
             with: #"""
                 _coffer_quoted() {
                     _coffer "${@}"
-                    [[ "${COMPREPLY[*]}" == *[\$\`]* && "${COMP_WORDS[COMP_CWORD]}" != ['"]* ]] || return 0
+                    [[ "${COMPREPLY[*]}" == *[\$\`]* && "${COMP_WORDS[COMP_CWORD]}" != [\'\"]* ]] || return 0
                     compopt +o filenames
                     local -i index
                     for index in "${!COMPREPLY[@]}"; do

@@ -30,7 +30,7 @@ package enum SecretInput {
         var line = try readAll(from: number, limit: Limits.passcodeBytes + 1) { error in
             guard error.code == EBADF else { return error.cofferError("can't read \(subject)") }
             return CofferError(
-                .param,
+                .io,
                 "can't read \(subject): descriptor \(number) is not open",
                 hint: "sudo closes all but 0, 1 and 2: give it on standard input, such as by '--passcode-fd 0'"
             )

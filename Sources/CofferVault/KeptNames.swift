@@ -13,6 +13,8 @@ package final class KeptNames {
     /// Whether changes have to be recorded for the list.
     private(set) var isFollowing = false
     private var changeCount = 0
+    /// How often the names were dropped because keys have gone.
+    package private(set) var forgetCount = 0
 
     /// Begins to read the names, which other requests may change meanwhile.
     ///
@@ -47,6 +49,7 @@ package final class KeptNames {
         list = nil
         (isTooLong, isFollowing) = (false, false)
         changeCount += 1
+        forgetCount += 1
     }
 
     /// - Returns: Whether the list has followed the change.

@@ -36,7 +36,7 @@ import Testing
         #expect(all.contains { $0.hasSuffix(" \(user) item.put 'site/token' in 'default'") })
         let refused = " \(user) item.get 'nothing' in 'default' refused: there is no item 'nothing'"
         #expect(all.contains { $0.hasSuffix(refused) })
-        #expect(all.contains { $0.hasSuffix(" cofferd vault.state noPasscode") })
+        #expect(all.contains { $0.hasSuffix(" cofferd vault.state open, without a passcode") })
         let ofItem = try lines("--item", "site/token", "--since", "1h")
         #expect(ofItem.count >= 2 && ofItem.allSatisfy { $0.contains("'site/token'") })
         #expect(try lines("--refused").count == 1)

@@ -201,10 +201,12 @@ import Testing
         try daemon.connect().makeVault()
         let values = try daemon.coffer(["put", "x", "--scenario", "nope"], input: [1])
         #expect(values.errors.contains("one of the following: health, financial, userDocument, "), "\(values.errors)")
-        let long = try daemon.coffer(["put", "x", "--kind", "password"], input: Array(repeating: 1, count: 40_000))
+        let pipe = "head -c 40000 /dev/zero | coffer put x --kind password"
+        let environment = ["COFFER_SOCKET": daemon.socketPath, "PATH": "\(Project.binaries):/usr/bin:/bin"]
+        let long = try runCommand("/bin/bash", ["-c", pipe], environment: environment)
         #expect(long.errors.contains("it has more than 32768 bytes, and the limit is 32768"), "\(long.errors)")
         let closed = try daemon.coffer(["unlock", "--passcode-fd", "200"])
-        #expect(closed.status == 64 && closed.errors.contains("descriptor 200 is not open"), "\(closed.errors)")
+        #expect(closed.status == 74 && closed.errors.contains("descriptor 200 is not open"), "\(closed.errors)")
         #expect(closed.errors.contains("'--passcode-fd 0'"), "\(closed.errors)")
     }
 

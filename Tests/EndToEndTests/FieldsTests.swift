@@ -133,7 +133,7 @@ import Testing
         #expect(try daemon.coffer(["put", "prod.env", "--field", "A"], input: [0x32]).status == 0)
         #expect(try daemon.coffer(["get", "prod.env"]).text == text.replacing("A=1", with: "A=2"))
         let shown = try daemon.coffer(["show", "prod.env"]).text
-        #expect(shown.contains(/what: +file\n/) && shown.contains(/protection: +complete\n/), "\(shown)")
+        #expect(shown.contains(/what: +file\n/) && shown.contains(/readable: +while unlocked\n/), "\(shown)")
     }
 
     @Test func `the accessibility, the comment and the history of an item stay`() throws {

@@ -59,7 +59,7 @@ import Testing
         let lines = audit.text.split(separator: "\n").prefix(8).map { $0.dropFirst("2026-11-23 06:44:34 UTC ".count) }
         #expect(
             lines == [
-                "cofferd vault.state noPasscode", "user:root vault.init",
+                "cofferd vault.state open, without a passcode", "user:root vault.init",
                 "user:root item.put 'frozen/secret' in 'default'",
                 "user:root item.get 'frozen/secret' in 'default'",
                 "user:root item.get 'frozen/nothing' in 'default' refused: there is no item 'frozen/nothing'",

@@ -92,7 +92,7 @@ import Testing
         try keychain(daemon, ["add", "\(Self.vectors)/ed25519.pem", "--class", "key", "--label", "k"])
         let list = try keychain(daemon, ["find", "--class", "identity", "--all", "--attributes"])
         #expect(list.text.contains("  identity  c\n"))
-        #expect(list.text.contains("  keyType: ed25519\n"))
+        #expect(list.text.contains("  key type: ed25519\n"))
         let ofCertificate = try keychain(daemon, ["public-key", "--class", "certificate", "--label", "c"]).text
         let ofKey = try keychain(daemon, ["public-key", "--label", "k"]).text
         #expect(ofCertificate == ofKey)
@@ -161,7 +161,7 @@ import Testing
         let isDeprecated = accessibility == .always || accessibility == .alwaysThisDeviceOnly
         func check(_ arguments: [String], input: [UInt8] = [1]) throws {
             let result = try keychain(daemon, arguments, input: input)
-            #expect(result.errors.contains("warning: \(accessibility.rawValue) is deprecated") == isDeprecated)
+            #expect(result.errors.contains("warning: this protection is deprecated") == isDeprecated)
             if arguments.contains("--json") { #expect(result.text.contains(#""warnings":[]"#) == !isDeprecated) }
         }
         try check(["add", "--account", "a", "--accessible", accessibility.rawValue])

@@ -154,13 +154,13 @@ import Testing
     }
 
     @Test(arguments: [
-        ("document", "complete"), ("download", "completeUnlessOpen"), ("cache", "none"), ("temporary", "none"),
-        ("image", "completeUntilFirstUserAuthentication"), ("database", "completeUntilFirstUserAuthentication"),
+        ("document", "while unlocked"), ("download", "while unlocked, written at any time"), ("cache", "always"),
+        ("temporary", "always"), ("image", "after first unlock"), ("database", "after first unlock"),
     ])
-    func `a kind says the protection of its scenario`(kind: String, name: String) throws {
+    func `a kind says the protection of its scenario`(kind: String, words: String) throws {
         let put = try coffer("put f --kind \(kind) --explain", bytes(5000))
         #expect(put.text.contains(" as a file; ") && put.text.contains("\nR4: "), "\(put.text)")
-        #expect(put.text.contains("\n\(name): its kind says so"))
+        #expect(put.text.contains("\nreadable \(words): its kind says so"))
         #expect(put.errors.isEmpty)
     }
 
@@ -207,7 +207,7 @@ import Testing
         let simulated = try coffer("simulate").text.split(separator: "\n").map { line in
             line.split(separator: " ").joined(separator: " ")
         }
-        let line = "locked yes yes keychain WhenUnlockedDeposit inbox/new"
+        let line = "locked yes yes keychain while unlocked, written at any time inbox/new"
         #expect(simulated.contains(line) != isRestarted, "\(simulated)")
         // What is not a deposit stays as it is.
         #expect(try coffer("put inbox/open --protection completeUnlessOpen", [2]).status == 75)

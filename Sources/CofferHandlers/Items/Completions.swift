@@ -7,7 +7,8 @@ internal import CofferWire
 final class Completions: SlicedWork {
     private let prefix: String
     private let group: String
-    private let startCount: Int
+    private var startCount = 0
+    private var forgetCount = 0
     private var names: NameList
     private var listing: ItemListing<Void>?
     /// The position of the next page; `nil` behind the last one.
@@ -22,20 +23,30 @@ final class Completions: SlicedWork {
     init(of prefix: String, in group: String, _ kept: KeptNames) throws {
         self.prefix = prefix
         self.group = group
-        isWhole = !kept.isTooLong
+        isWhole = true
         names = try NameList()
-        startCount = kept.beginReading()
-        try begin(after: nil)
+        try begin(with: kept)
     }
 
     func slice(_ catalog: Catalog, until isEnough: () -> Bool) throws -> Reply? {
+        let kept = catalog.changes.names
+        if kept.forgetCount != forgetCount { try begin(with: kept) }
         repeat {
-            guard let listing else { return finish(catalog.changes.names) }
+            guard let listing else { return finish(kept) }
             guard try listing.slice(catalog, until: isEnough) != nil else { return nil }
             doneCount += listing.doneCount
-            if isFull { try beginAgain(catalog.changes.names) } else { try continueReading() }
+            if isFull { try beginAgain(kept) } else { try continueReading() }
         } while !isEnough()
         return nil
+    }
+
+    /// Begins to read, also if keys have gone since: what was read before may not be named any more.
+    private func begin(with kept: KeptNames) throws {
+        names = try NameList()
+        (isWhole, isFull, isComplete) = (!kept.isTooLong, false, true)
+        startCount = kept.beginReading()
+        forgetCount = kept.forgetCount
+        try begin(after: nil)
     }
 
     private func continueReading() throws {
