@@ -277,7 +277,8 @@ extension FileStore {
                 metadata.visibleBaseBytes = file.visibleBaseBytes
                 metadata.chunksTag = tag.bytes
                 metadata.times.modified = changes.time ?? NodeTimes.nanoseconds(now)
-                metadata.times.changed = NodeTimes.nanoseconds(now)
+                // A sync changes nothing that programs see.
+                metadata.times.changed = max(metadata.times.changed, changes.time ?? NodeTimes.nanoseconds(now))
                 try tree.update(node, to: metadata)
             }
         } catch let finding as ContentFormat.Finding {

@@ -35,6 +35,18 @@ struct MountAttributesTests {
         return status
     }
 
+    @Test func `a sync changes no time of a file`() throws {
+        let file = try OpenDescriptor(path("a"), O_RDWR | O_CREAT)
+        #expect(file.write("text") == 0)
+        let written = try #require(file.status)
+        usleep(20_000)
+        #expect(file.sync() == 0)
+        usleep(1_100_000)
+        let synced = try #require(file.status)
+        #expect(synced.st_ctim.tv_sec == written.st_ctim.tv_sec && synced.st_ctim.tv_nsec == written.st_ctim.tv_nsec)
+        #expect(synced.st_mtim.tv_sec == written.st_mtim.tv_sec && synced.st_mtim.tv_nsec == written.st_mtim.tv_nsec)
+    }
+
     @Test func `mode, owner and times with nanoseconds are kept, also by another mount`() throws {
         try put("x", to: path("a"))
         #expect(errnoOf { Int(chmod(path("a"), 0o4751)) } == 0)
