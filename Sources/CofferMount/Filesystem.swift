@@ -43,6 +43,8 @@ package final class Filesystem: Sendable {
     let reads = ReadGate()
     /// Whether changes of other clients are followed, so that the kernel may keep what it knows until then.
     let isFollowing = Atomic(false)
+    /// The replies that tell the kernel of files, and are under way.
+    let descriptions = ReadGate()
     let lanes = ReadLanes()
     let recent = RecentListings()
     private let listings = Mutex<(next: UInt64, all: [UInt64: DirectoryListing])>((1, [:]))
@@ -59,6 +61,13 @@ package final class Filesystem: Sendable {
     }
 
     var group: String? { subject.group }
+
+    /// How long the kernel may take what it is told of files for true, in seconds: what another client changes appears
+    /// after that, if no event has announced it before.
+    var validity: Double { isFollowing.load(ordering: .acquiring) ? Self.followedValidity : 1 }
+
+    /// It bounds what the kernel keeps; events end it earlier.
+    private static let followedValidity = 60.0
 
     /// Checks before mounting that the daemon answers, and that what is mounted is a directory.
     ///
@@ -80,7 +89,7 @@ package final class Filesystem: Sendable {
         case .list(let ticket): try? listRecently(parent, ticket)
         case .ask: break
         }
-        return RecentListings.Found(attributes: try ask(for: name, in: parent), validity: Timeouts.entries)
+        return RecentListings.Found(attributes: try ask(for: name, in: parent), validity: validity)
     }
 
     /// Lists a directory, or the first of its entries if they are many.

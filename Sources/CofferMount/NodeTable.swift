@@ -120,6 +120,9 @@ package struct NodeTable: Sendable {
     /// The files that the kernel may have cached.
     package var known: [UInt64] { Array(nodes.keys) }
 
+    /// The entries that the kernel may have cached.
+    package var places: [Place] { Array(numbers.keys) }
+
     /// Whether the kernel may have cached a file.
     package func isKnown(_ number: UInt64) -> Bool { nodes[number] != nil }
 

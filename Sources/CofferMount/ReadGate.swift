@@ -1,7 +1,7 @@
 internal import Glibc
 internal import Synchronization
 
-/// Counts the reads in flight, so that a lock can wait for those that the daemon answered before it.
+/// Counts the requests in flight, so that a lock, or an event, can wait for those that the daemon answered before it.
 final class ReadGate: Sendable {
     private struct State {
         var generation = 0
@@ -12,7 +12,7 @@ final class ReadGate: Sendable {
     private let state = Mutex(State())
     private static let pause: UInt32 = 1000
 
-    /// Runs a read and its reply.
+    /// Runs a request and its reply.
     func pass<Failure: Error>(_ body: () throws(Failure) -> Void) throws(Failure) {
         let generation = state.withLock { state in
             state.counts[state.generation, default: 0] += 1
@@ -29,12 +29,21 @@ final class ReadGate: Sendable {
         }
     }
 
-    /// Waits until every read that has begun has its reply.
-    func drain() {
+    /// Waits until every request that has begun has its reply.
+    ///
+    /// - Parameter limit: How long; `nil` for ever.
+    /// - Returns: Whether all of them have it.
+    @discardableResult
+    func drain(for limit: Duration? = nil) -> Bool {
+        let end = limit.map { ContinuousClock.now + $0 }
         let current = state.withLock { state in
             state.generation += 1
             return state.generation
         }
-        while state.withLock({ $0.counts.keys.contains { $0 < current } }) { usleep(Self.pause) }
+        while state.withLock({ $0.counts.keys.contains { $0 < current } }) {
+            if let end, end <= .now { return false }
+            usleep(Self.pause)
+        }
+        return true
     }
 }

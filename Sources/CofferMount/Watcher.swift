@@ -19,6 +19,8 @@ final class Watcher: Sendable {
     private let cache: any Cache
 
     private static let pause: UInt32 = 50_000
+    /// How long an event waits for replies; if one takes longer, all is dropped, and nothing is believed for long.
+    private static let patience = Duration.milliseconds(500)
 
     init(_ filesystem: Filesystem, _ cache: any Cache) {
         self.filesystem = filesystem
@@ -38,27 +40,48 @@ final class Watcher: Sendable {
             try client.watchOthers(.items, in: filesystem.group)
             // What happened before is unknown: the vault may be locked.
             dropEverything()
+            // Replies from before that may be of before.
+            guard filesystem.descriptions.drain(for: Self.patience) else { return }
             filesystem.isFollowing.store(true, ordering: .releasing)
-            while true { take(try client.nextEvent()) }
-        } catch {
-            // With the daemon, keys have gone.
-            filesystem.isFollowing.store(false, ordering: .releasing)
-            dropEverything()
-        }
+            while take(try client.nextEvent()) {}
+        } catch {}
+        // With the daemon, keys have gone, and what others change is not told.
+        filesystem.isFollowing.store(false, ordering: .releasing)
+        filesystem.descriptions.drain(for: Self.patience)
+        dropEverything()
+        dropEntries()
     }
 
     /// Handles an event.
-    func take(_ event: VaultEvent) {
+    ///
+    /// - Returns: Whether the kernel has dropped what the event concerns.
+    private func take(_ event: VaultEvent) -> Bool {
         filesystem.recent.forget()
         switch event {
         // While the keys are still there, changes of mapped memory can be written.
         case .protectedDataWillBecomeUnavailable: dropContents(of: filesystem.openFiles.all.map(\.number))
-        case .protectedDataDidBecomeUnavailable, .inactiveDataDidBecomeUnavailable,
-            .firstUnlockDataDidBecomeUnavailable, .eventsMissed:
+        // What was sealed is described anew.
+        case .protectedDataDidBecomeUnavailable, .inactiveDataDidBecomeUnavailable, .protectedDataDidBecomeAvailable:
             dropEverything()
-        case .itemsDidChange(let changes): for change in changes { take(change) }
-        case .protectedDataDidBecomeAvailable, .attemptDidFail, .auditDidGrow: break
+        // Names are sealed.
+        case .firstUnlockDataDidBecomeUnavailable:
+            filesystem.descriptions.drain(for: Self.patience)
+            dropEverything()
+            dropEntries()
+        case .eventsMissed: return false
+        case .itemsDidChange(let changes):
+            for change in changes { take(change) }
+            // What the daemon said before the change may come to the kernel only now.
+            guard filesystem.descriptions.drain(for: Self.patience) else { return false }
+            for change in changes { take(change) }
+        case .attemptDidFail, .auditDidGrow: break
         }
+        return true
+    }
+
+    /// Has the kernel look up all names again.
+    private func dropEntries() {
+        for place in filesystem.nodes.withLock({ $0.places }) { cache.dropEntry(place.name.text, in: place.parent) }
     }
 
     /// Drops all contents that the kernel has, whatever the classes: a class may have changed just now.

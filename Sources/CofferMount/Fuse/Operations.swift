@@ -37,7 +37,7 @@ enum Operations {
     private static func addNames(to table: inout fuse_lowlevel_ops) {
         unsafe table.lookup = { request, parent, name in
             let name = unsafe result(of: name)
-            unsafe Request(request).answer { (request, filesystem) throws(Errno) in
+            unsafe Request(request).describe { (request, filesystem) throws(Errno) in
                 let found = try filesystem.lookUp(try name.get(), in: parent)
                 if !request.reply(entry: found.attributes, validity: found.validity) {
                     filesystem.forget(found.attributes.number, 1)
@@ -56,13 +56,13 @@ enum Operations {
             request.replyNothing()
         }
         unsafe table.getattr = { request, number, _ in
-            unsafe Request(request).answer { (request, filesystem) throws(Errno) in
+            unsafe Request(request).describe { (request, filesystem) throws(Errno) in
                 request.reply(try filesystem.attributes(of: number))
             }
         }
         unsafe table.setattr = { request, number, status, fields, _ in
             let change = unsafe AttributeChange(status, fields)
-            unsafe Request(request).answer { (request, filesystem) throws(Errno) in
+            unsafe Request(request).describe { (request, filesystem) throws(Errno) in
                 request.reply(try filesystem.setAttributes(of: number, change))
             }
         }
@@ -71,7 +71,7 @@ enum Operations {
     private static func addTree(to table: inout fuse_lowlevel_ops) {
         unsafe table.mkdir = { request, parent, name, mode in
             let name = unsafe result(of: name)
-            unsafe Request(request).answer { (request, filesystem) throws(Errno) in
+            unsafe Request(request).describe { (request, filesystem) throws(Errno) in
                 let attributes = try filesystem.makeDirectory(try name.get(), in: parent, request.birth(mode))
                 if !request.reply(entry: attributes) { filesystem.forget(attributes.number, 1) }
             }
@@ -81,7 +81,7 @@ enum Operations {
             guard let target = unsafe target, let target = unsafe String(validatingCString: target) else {
                 return unsafe Request(request).reply(.notUTF8)
             }
-            unsafe Request(request).answer { (request, filesystem) throws(Errno) in
+            unsafe Request(request).describe { (request, filesystem) throws(Errno) in
                 let birth = request.birth(0o777)
                 let attributes = try filesystem.makeSymbolicLink(to: target, try name.get(), in: parent, birth)
                 if !request.reply(entry: attributes) { filesystem.forget(attributes.number, 1) }
@@ -94,7 +94,7 @@ enum Operations {
         }
         unsafe table.link = { request, number, parent, name in
             let name = unsafe result(of: name)
-            unsafe Request(request).answer { (request, filesystem) throws(Errno) in
+            unsafe Request(request).describe { (request, filesystem) throws(Errno) in
                 let attributes = try filesystem.link(number, as: try name.get(), in: parent)
                 if !request.reply(entry: attributes) { filesystem.forget(attributes.number, 1) }
             }
@@ -102,7 +102,7 @@ enum Operations {
         // The vault keeps no special files.
         unsafe table.mknod = { request, parent, name, mode, _ in
             let name = unsafe result(of: name)
-            unsafe Request(request).answer { (request, filesystem) throws(Errno) in
+            unsafe Request(request).describe { (request, filesystem) throws(Errno) in
                 guard mode & S_IFMT == S_IFREG else { throw .notPermitted }
                 let opening = Filesystem.OpenMode(flags: O_RDONLY | O_EXCL)
                 let (attributes, number) =
@@ -143,7 +143,7 @@ enum Operations {
             guard var info = unsafe info?.pointee else { return unsafe Request(request).reply(.invalid) }
             let birth = unsafe Request(request).birth(mode)
             let mode = Filesystem.OpenMode(flags: info.flags)
-            unsafe Request(request).answer { (request, filesystem) throws(Errno) in
+            unsafe Request(request).describe { (request, filesystem) throws(Errno) in
                 let (attributes, opening) = try filesystem.create(try name.get(), in: parent, mode, birth)
                 info.keep_cache = 0
                 info.fh = opening
@@ -265,7 +265,7 @@ private func list(
     withAttributes: Bool
 ) {
     let handle = unsafe info?.pointee.fh ?? 0
-    unsafe Request(request).answer { (request, filesystem) throws(Errno) in
+    unsafe Request(request).describe { (request, filesystem) throws(Errno) in
         let listing = try filesystem.listing(handle)
         if offset == 0 { try listing.begin() }
         let page = try DirectoryPage(

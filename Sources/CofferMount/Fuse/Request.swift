@@ -38,6 +38,14 @@ struct Request {
         }
     }
 
+    /// Runs an operation that tells the kernel of files: an event that comes meanwhile waits for the reply, so that the
+    /// kernel drops what it says.
+    func describe(_ operation: (Request, Filesystem) throws(Errno) -> Void) {
+        answer { (request, filesystem) throws(Errno) in
+            try filesystem.descriptions.pass { () throws(Errno) in try operation(request, filesystem) }
+        }
+    }
+
     /// Runs an operation that has no result.
     func confirm(_ operation: (Filesystem) throws(Errno) -> Void) {
         answer { (request, filesystem) throws(Errno) in
@@ -56,16 +64,16 @@ struct Request {
 
     /// - Parameters:
     ///   - attributes: Those of the entry.
-    ///   - validity: How long the kernel may believe them, in seconds.
+    ///   - validity: How long the kernel may believe them, in seconds; `nil` for as long as it may believe any.
     /// - Returns: Whether the kernel still wanted the reply; if not, it has not counted the look-up.
-    @discardableResult func reply(entry attributes: Attributes, validity: Double = Timeouts.entries) -> Bool {
-        var entry = fuse_entry_param(attributes, validity: validity)
+    @discardableResult func reply(entry attributes: Attributes, validity: Double? = nil) -> Bool {
+        var entry = fuse_entry_param(attributes, validity: validity ?? filesystem.validity)
         return unsafe fuse_reply_entry(pointer, &entry) == 0
     }
 
     func reply(_ attributes: Attributes) {
         var status = stat(attributes)
-        _ = unsafe fuse_reply_attr(pointer, &status, Timeouts.attributes)
+        _ = unsafe fuse_reply_attr(pointer, &status, filesystem.validity)
     }
 
     func reply(opened: fuse_file_info) -> Bool {
@@ -74,7 +82,7 @@ struct Request {
     }
 
     func reply(created attributes: Attributes, _ opened: fuse_file_info) -> Bool {
-        var entry = fuse_entry_param(attributes)
+        var entry = fuse_entry_param(attributes, validity: filesystem.validity)
         var opened = opened
         return unsafe fuse_reply_create(pointer, &entry, &opened) == 0
     }
@@ -139,7 +147,7 @@ struct Request {
     ) -> Int {
         let place = unsafe buffer.baseAddress?.assumingMemoryBound(to: CChar.self)
         if withAttributes {
-            var entry = fuse_entry_param(attributes)
+            var entry = fuse_entry_param(attributes, validity: filesystem.validity)
             return unsafe fuse_add_direntry_plus(pointer, place, buffer.count, name, &entry, off_t(cookie))
         }
         var status = stat(attributes)
@@ -147,15 +155,8 @@ struct Request {
     }
 }
 
-/// How long the kernel may take what it knows for true: what another client changes appears after that, if no event
-/// has announced it before.
-enum Timeouts {
-    static let entries = 1.0
-    static let attributes = 1.0
-}
-
 extension fuse_entry_param {
-    init(_ attributes: Attributes, validity: Double = Timeouts.entries) {
+    init(_ attributes: Attributes, validity: Double) {
         self.init()
         ino = attributes.number
         attr = stat(attributes)
