@@ -16,7 +16,8 @@ extension Vault {
         guard let store = handle.store else { throw CofferError.vaultIsGone }
         return synchronize(handle.file, store, call) { [self] in
             // The file may have been made, or renamed, without a sync.
-            if openCatalog?.isBehind == true { try openCatalog?.makeDurable() }
+            guard let catalog = openCatalog, catalog.isBehind else { return .done }
+            try catalog.makeDurable()
             return .committed { .done }
         }
     }
