@@ -230,7 +230,8 @@ final class Turn: ServerPart {
         var next: Step.Next? = running.next
         while let body = next {
             next = nil
-            vault.openCatalog?.serve(running.call.caller)
+            let isDeferrable = running.origin?.request.method.isDeferrable == true
+            vault.openCatalog?.serve(running.call.caller, isDeferrable: isDeferrable)
             vault.quantum = Quantum(Limits.quantum) { [unowned self] in othersWait(besides: tenant) }
             do {
                 let step = try body()

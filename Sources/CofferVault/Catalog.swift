@@ -275,8 +275,10 @@ package final class Catalog {
     }
 
     /// Serves a request of a caller from now on.
-    package func serve(_ caller: Caller) {
-        isDeferring = caller.choice.defersSyncs
+    ///
+    /// - Parameter isDeferrable: Whether the request's changes may be synced later, if the caller's connection wants that.
+    package func serve(_ caller: Caller, isDeferrable: Bool) {
+        isDeferring = isDeferrable && caller.choice.defersSyncs
         changes.origin = caller.identity.processID
     }
 

@@ -25,6 +25,21 @@ struct RequestCostTests {
         }
     }
 
+    @Test func `a connection that defers syncs defers those of the tree, and no other`() throws {
+        let daemon = try DaemonProcess()
+        let client = try daemon.connect()
+        try client.makeVault()
+        try client.call(HelloParameters(protocolNumber: Int64(Version.protocolNumber), defersSyncs: true))
+        let trace = try SystemCallTrace(daemon)
+        func syncs(_ request: (Int) throws -> Void) throws -> Int { try trace.cost(of: 9, request).syncs }
+        #expect(try syncs { try client.call(FileMkdirParameters(name: ItemName("folder\($0)"))) } == 0)
+        #expect(try syncs { try client.put("new/\($0)", Self.bytes) } == 1)
+        #expect(try syncs { try client.put("new/0", Self.bytes + [UInt8($0)]) } == 1)
+        #expect(try syncs { try client.remove(ItemName("new/\($0)")) } == 1)
+        let own = try daemon.connect()
+        #expect(try syncs { try own.call(FileMkdirParameters(name: ItemName("synced\($0)"))) } == 1)
+    }
+
     private func measure() throws -> [String: SystemCallTrace.Cost] {
         let daemon = try DaemonProcess()
         let client = try daemon.connect()

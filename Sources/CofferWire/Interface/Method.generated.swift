@@ -362,6 +362,16 @@ extension Method {
         }
     }
 
+    /// Whether its changes may be answered before they are on the disk, on a connection that defers syncs.
+    package var isDeferrable: Bool {
+        switch self {
+        case .fileClose, .fileLink, .fileMkdir, .fileOpen, .fileRemove, .fileRemoveExtendedAttribute, .fileRename,
+            .fileSetAttributes, .fileSetExtendedAttribute, .fileSymlink:
+            true
+        default: false
+        }
+    }
+
     /// The payload that a request takes.
     package var takenPayload: PayloadRule? {
         switch self {
