@@ -30,9 +30,9 @@ import Testing
         let daemon = try vault()
         #expect(
             try lines(daemon, "--state", "locked") == [
-                "get put remove store protection name", "locked locked yes keychain WhenUnlocked a/token",
-                "yes yes yes keychain AfterFirstUnlock b/job", "locked locked yes file complete c/scan",
-                "yes yes yes file none d/log",
+                "get put remove store readable name", "locked locked yes keychain while unlocked a/token",
+                "yes yes yes keychain after first unlock b/job", "locked locked yes file while unlocked c/scan",
+                "yes yes yes file always d/log",
             ]
         )
         #expect(try lines(daemon).dropFirst().allSatisfy { $0.hasPrefix("yes yes yes ") })
