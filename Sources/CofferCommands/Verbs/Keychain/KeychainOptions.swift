@@ -24,7 +24,7 @@ struct KeychainItemOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Any other attribute, by the name that --json has for it; bytes as base64.",
+            "Any other attribute, by its name in JSON output; bytes as base64.",
             valueName: "name=value"
         )
     )
