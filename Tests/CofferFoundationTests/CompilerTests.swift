@@ -30,7 +30,7 @@ import Testing
             }
             """
         let path = try directory.write(program.utf8, to: "program.swift")
-        let modules = ["\(Project.binaries)/Modules", "\(Project.root)/Sources/CSodium", shims]
+        let modules = ["\(Project.builtWithTests)/Modules", "\(Project.root)/Sources/CSodium", shims]
         let result = try runCommand(
             "/usr/bin/env",
             ["swiftc", "-typecheck"] + modules.flatMap { ["-I", $0] } + [path],
@@ -41,7 +41,7 @@ import Testing
         return said
     }
 
-    private var shims: String { "\(Project.binaries)/CCofferShims.build" }
+    private var shims: String { "\(Project.builtWithTests)/CCofferShims.build" }
 
     @Test(arguments: [
         ".completeFileProtection", "[.completeFileProtection]", ".completeFileProtectionUnlessOpen",

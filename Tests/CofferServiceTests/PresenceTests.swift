@@ -173,7 +173,7 @@ import Testing
         try place.client.unlock()
         place.clock.advance(by: 200)
         #expect(try place.state == .locked)
-        let reason = "no key was used for the given time"
+        let reason = "no key was used for the time of the idle lock"
         let states = try place.states()
         #expect(
             states.suffix(5) == ["locking", "locked", "unlocked", "locking: \(reason)", "locked: \(reason)"],

@@ -28,9 +28,9 @@ import Testing
                 """
                 no file is open, and no transfer runs
                 a lock now makes 3 items unreadable
-                  a/token  (keychain, WhenUnlocked)
-                  c/complete  (file store, complete)
-                  c/open  (file store, completeUnlessOpen)
+                  a/token  (keychain: while unlocked)
+                  c/complete  (file store: while unlocked)
+                  c/open  (file store: while unlocked, written at any time)
 
                 """
             ),

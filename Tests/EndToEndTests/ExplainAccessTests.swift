@@ -59,7 +59,7 @@ import Testing
             lines(try daemon.coffer(["entitlement", "list"])) == [
                 "'\(path)', line 1", "    who:         unit:backup.service and uid:40034",
                 "    groups:      default, other", "    verbs:       read",
-                "    protection:  AfterFirstUnlock, unless something else is asked for",
+                "    protection:  after first unlock, unless something else is asked for",
                 "    connections: 8 at once, at most",
                 "    requests:    100 a second, over time", "'\(path)', line 9",
                 "    who:         gid:40035", "    groups:      none",

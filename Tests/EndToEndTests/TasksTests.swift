@@ -77,7 +77,7 @@ import Testing
         14: Trial(shows: ["nina\r\n"]),
         15: Trial(before: ["coffer otp add github <<<'\(totp)'"], shows: ["valid for "]),
         16: Trial(answers: secret, check: "coffer show pin | grep -q bank"),
-        17: Trial(before: ["echo x | coffer put lease --expires 7d"], shows: ["lease\r\n"]),
+        17: Trial(before: ["printf x | coffer put lease --expires 7d"], shows: ["lease\r\n"]),
         18: Trial(
             before: ["A=$(coffer get bank)", "coffer gen bank --replace"],
             check: "test \"$(coffer get bank)\" = \"$A\""
