@@ -4,8 +4,8 @@ package import CofferFiles
 /// The files that clients have closed, and that are not synced yet.
 package struct ClosedFiles {
     package var files: [OpenFile] = []
-    /// Whether a sync of some of them is in flight.
-    package var isBeingSynced = false
+    /// Those whose sync is under way; one of them may be among ``files`` again, because it was written and closed anew.
+    package var beingSynced: [OpenFile] = []
 
     /// Whether so many wait that a sync must not wait for more.
     package var areMany: Bool { files.count >= Limits.closedFilesAtOnce }

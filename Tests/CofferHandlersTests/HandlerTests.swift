@@ -1,4 +1,5 @@
 import CofferCore
+import CofferHandlers
 import CofferFiles
 import CofferTestSupport
 import CofferVault
@@ -137,6 +138,28 @@ import Testing
         let end: JSONObject = ["handle": handle ?? .null, "offset": .integer(Int64(count - 2)), "length": 10]
         let read = try stepper.perform(.fileRead, end)
         #expect(read.payload == [2, 2, 1])
+    }
+
+    @Test func `a sync of the tree waits for a sync of closed files that is under way`() throws {
+        stepper.owner.choice.defersSyncs = true
+        let opened = try stepper.perform(.fileOpen, ["name": "f", "access": "readWrite", "create": true])
+        let handle = opened.result?["handle"] ?? .null
+        #expect(try stepper.perform(.fileWrite, ["handle": handle, "offset": 0], [1, 2, 3]).failure == nil)
+        #expect(try stepper.perform(.fileClose, ["handle": handle]).failure == nil)
+        #expect(stepper.vault.hasDeferred)
+        stepper.vault.syncDeferred()
+        let underWay = try #require(stepper.beginChore())
+        guard case .claim(let claim)? = underWay.wait else { throw CofferError(.internal, "it claims nothing") }
+        underWay.resume()
+        let sync = try stepper.begin(.fileSyncTree, ["closedFiles": true])
+        #expect(sync.wait == .claim(claim))
+        sync.resume()
+        #expect(sync.wait == .claim(claim), "the sync that is under way has the file")
+        underWay.finish()
+        #expect(underWay.failure == nil)
+        sync.finish()
+        #expect(sync.failure == nil)
+        #expect(!stepper.vault.hasDeferred)
     }
 
     @Test func `a small write is written in its step, once it has the file`() throws {

@@ -53,6 +53,18 @@ final class Stepper {
         }
     }
 
+    /// Begins the next piece of work that belongs to no request; `nil` if there is none.
+    func beginChore() -> Begun? {
+        guard !vault.chores.isEmpty else { return nil }
+        defer { nextNumber += 1 }
+        return Begun(
+            nextNumber,
+            vault,
+            Call(from: owner, Attachments(payload: nil, descriptor: nil)),
+            vault.chores.removeFirst().begin
+        )
+    }
+
     /// Carries out a request to its end.
     func perform(_ method: Method, _ params: JSONObject = [:], _ payload: [UInt8]? = nil) throws -> Begun {
         let begun = try begin(method, params, payload)

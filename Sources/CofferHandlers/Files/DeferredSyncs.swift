@@ -15,9 +15,11 @@ extension Vault {
         let files = params.includesClosedFiles ? closedFiles.files : []
         closedFiles.files.removeFirst(files.count)
         call.atEnd { [self] in endSync(of: files, store) }
-        return claim(files[...], call) { [self] in
-            try synchronize(files.filter(\.hasChanges), store) { [self] in
-                if let failed = files.first(where: { $0.hasChanges && !$0.isUnlinked && !$0.isRevoked }) {
+        let underWay = params.includesClosedFiles ? closedFiles.beingSynced : []
+        let all = files + underWay.filter { other in !files.contains { $0 === other } }
+        return claim(all, call) { [self] in
+            try synchronize(all.filter(\.hasChanges), store) { [self] in
+                if let failed = all.first(where: { $0.hasChanges && !$0.isUnlinked && !$0.isRevoked }) {
                     throw CofferError(.io, "\(failed.subject) can't be synced", hint: "look at the disk of the vault")
                 }
                 try openCatalog?.makeDurable()
@@ -79,35 +81,39 @@ extension Vault {
 
     /// Syncs what was deferred, beside the requests.
     package func syncDeferred() {
-        if closedFiles.isBeingSynced { return }
+        if !closedFiles.beingSynced.isEmpty { return }
         guard !closedFiles.files.isEmpty, let store = openCatalog?.files else {
             // What could not be synced is found again by the next sync.
             try? openCatalog?.makeDurable()
             return
         }
-        closedFiles.isBeingSynced = true
         let files = Array(closedFiles.files.prefix(Limits.closedFilesAtOnce))
         closedFiles.files.removeFirst(files.count)
+        closedFiles.beingSynced = files
         chores.append(
             Chore(tenant: 0) { [self] call in
                 call.atEnd { [self] in
-                    closedFiles.isBeingSynced = false
+                    closedFiles.beingSynced = []
                     endSync(of: files, store)
                 }
-                return claim(files[...], call) { [self] in
+                return claim(files, call) { [self] in
                     try synchronize(files.filter(\.hasChanges), store) { .done }
                 }
             }
         )
     }
 
-    /// Claims the content of one file after the other.
-    private func claim(_ files: ArraySlice<OpenFile>, _ call: Call, then next: @escaping Step.Next) -> Step {
+    /// Claims the contents of files, always in the order of their numbers: two that claim several never wait for each other.
+    private func claim(_ files: [OpenFile], _ call: Call, then next: @escaping Step.Next) -> Step {
+        claim(sorted: files.sorted { $0.inode < $1.inode }[...], call, then: next)
+    }
+
+    private func claim(sorted files: ArraySlice<OpenFile>, _ call: Call, then next: @escaping Step.Next) -> Step {
         guard let file = files.first else { return .committed(next) }
         return .claim(.content(of: file)) { [self] in
             file.isBeingChanged = true
             call.atEnd { file.isBeingChanged = false }
-            return claim(files.dropFirst(), call, then: next)
+            return claim(sorted: files.dropFirst(), call, then: next)
         }
     }
 
