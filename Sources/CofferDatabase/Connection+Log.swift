@@ -73,7 +73,7 @@ final class LogWatch {
 
     /// Whether the next commit adds to a generation of the log in which commits may be deferred: one that begins the log
     /// has to sync its header first.
-    func mayDefer(_ handle: OpaquePointer) -> Bool {
+    private func mayDefer(_ handle: OpaquePointer) -> Bool {
         guard isGathering, !isBackfilled, let deferringSalts else { return false }
         return unsafe position(handle)?.salts == deferringSalts
     }
@@ -134,9 +134,6 @@ extension Connection {
     ///
     /// - Parameter position: The end of the log, which a mark on the disk names as one after which commits are deferred.
     package func permitDeferredCommits(after position: LogPosition) { logWatch.permitDeferring(at: position) }
-
-    /// Whether the next commit could be deferred.
-    package var mayDeferCommits: Bool { unsafe logWatch.mayDefer(handle) }
 
     /// Syncs the commits that were deferred.
     ///

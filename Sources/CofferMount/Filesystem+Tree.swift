@@ -111,7 +111,7 @@ extension Filesystem {
         if number == NodeTable.root && name == nil { throw .notPermitted }
         let file: FileInfo
         if let name {
-            file = try self.change(change.params(name: name, group: group)) { () throws(Errno) in nil }
+            file = try call(change.params(name: name, group: group))
         } else {
             file = try openFiles.file(number).read { change.params(handle: $0) }.value
         }

@@ -54,17 +54,16 @@ package final class KeptNames {
 
     /// - Returns: Whether the list has followed the change.
     private static func apply(_ change: ItemChange, to list: NameList) throws -> Bool {
-        if change.kind == .changed { return true }
-        // A change of the tree may concern everything below it.
-        guard change.store == .keychain, let name = change.name else { return false }
         let group = change.group
-        switch change.kind {
-        case .changed: return true
-        case .added: return try list.insert(name, in: group)
-        case .removed: return remove(name, in: group, from: list)
-        case .renamed:
+        switch (change.kind, change.store, change.name) {
+        case (.changed, _, _): return true
+        case (.added, .keychain, let name?): return try list.insert(name, in: group)
+        case (.removed, .keychain, let name?): return remove(name, in: group, from: list)
+        case (.renamed, .keychain, let name?):
             guard let former = change.formerName, remove(former, in: group, from: list) else { return false }
             return try list.insert(name, in: group)
+        // A change of the tree may concern everything below it.
+        default: return false
         }
     }
 

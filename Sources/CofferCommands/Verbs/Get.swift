@@ -82,7 +82,9 @@ struct Get: ParsableCommand {
             { (number) throws(CofferError) in
                 try session.satisfy { () throws(CofferError) in
                     try attempt?.rethrow()
-                    try Self.fetch(params, of: found, as: key, from: session.client, to: number)
+                    try Self.fetch(params, from: session.client, to: number) { (content) throws(CofferError) in
+                        try key.format(content, of: found)
+                    }
                 }
             },
             orShow: { () throws(CofferError) in
@@ -110,15 +112,12 @@ struct Get: ParsableCommand {
 
     /// Fetches an item: the daemon writes a file to the descriptor; a secret is in the answer.
     ///
-    /// - Parameters:
-    ///   - found: The key that it is, if it is to be formatted as one.
-    ///   - format: How.
+    /// - Parameter format: Formats a secret.
     static func fetch(
         _ params: ItemGetParameters,
-        of found: PrivateKey? = nil,
-        as format: @autoclosure () -> KeyFormatOptions? = nil,
         from client: BlockingClient,
-        to descriptor: Int32
+        to descriptor: Int32,
+        formattedBy format: (Secret) throws(CofferError) -> Secret = { $0 }
     ) throws(CofferError) {
         let bar = ProgressBar()
         defer { bar?.finish() }
@@ -128,9 +127,7 @@ struct Get: ParsableCommand {
             progress: bar.map { bar in { bar.update($0.done, of: $0.total) } }
         )
         Output.warnOfExpiry(of: params.name, returned.value)
-        guard returned.value.delivery == .payload else { return }
-        let content = try found == nil ? returned.payload : format()?.format(returned.payload, of: found)
-        try content?.write(to: descriptor)
+        if returned.value.delivery == .payload { try format(returned.payload).write(to: descriptor) }
     }
 
     private static func parse(_ range: String?) throws(CofferError) -> (offset: Int64, length: Int64)? {

@@ -27,7 +27,7 @@ extension Vault {
             try openOrMake(params, access, store, call) { file, isNew in
                 let handle = OpenHandle(file, access, appends: params.appends, isShared: params.isShared, in: store)
                 call.atEnd { if !handle.isRegistered { self.release(handle) } }
-                // The file is created or truncated durably before a client gets a handle.
+                // That the file is created or truncated is committed before a client gets a handle.
                 let register: Step.Next = { .committed { try self.register(handle, isNew: isNew, call) } }
                 return try self.becomeWriter(handle, waits: params.waits, store, call, orElse: attempt) {
                     guard params.truncates && !isNew else { return try register() }
