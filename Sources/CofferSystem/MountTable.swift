@@ -30,11 +30,24 @@ package enum MountTable {
         return unsafe String(cString: real)
     }
 
-    private static var mountedVaults: [String] {
+    /// Whether a path leads into a mounted vault, and not into another file system that is mounted below it.
+    package static func isInVault(_ path: String) -> Bool {
+        guard let real = realPath(path) else { return false }
+        // Of several mounts at one path, the last one is seen.
+        let innermost = mounts.reversed().filter { isInside(real, $0.path) }.max {
+            $0.path.utf8.count < $1.path.utf8.count
+        }
+        return innermost?.isVault ?? false
+    }
+
+    private static var mountedVaults: [String] { mounts.filter(\.isVault).map(\.path) }
+
+    /// All mounts, in their order.
+    private static var mounts: [(path: String, isVault: Bool)] {
         guard let table = text(of: "/proc/self/mounts") else { return [] }
         return table.split(separator: "\n").compactMap { line in
             let fields = line.split(separator: " ")
-            return fields.count > 2 && fields[2] == "fuse.coffer" ? unescaped(fields[1]) : nil
+            return fields.count > 2 ? (unescaped(fields[1]), fields[2] == "fuse.coffer") : nil
         }
     }
 
@@ -80,7 +93,7 @@ package enum MountTable {
     }
 
     private static func isInside(_ path: String, _ directory: String) -> Bool {
-        path == directory || path.hasPrefix(directory + "/")
+        path == directory || directory == "/" || path.hasPrefix(directory + "/")
     }
 
     private static func target(of link: String) -> String? {

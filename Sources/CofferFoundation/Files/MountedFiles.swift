@@ -11,7 +11,7 @@ extension Foundation.FileManager {
     /// - Returns: `nil` for a directory that inherits that of its parents.
     /// - Throws: `CocoaError`: `featureUnsupported` if it is not in a mounted vault.
     public func fileProtection(ofMountedItemAtPath path: String) throws -> FileProtectionType? {
-        guard MountedFiles.contains(path) else {
+        guard MountTable.isInVault(path) else {
             throw CocoaError(unsupported: "read the protection of a file that has none", at: path)
         }
         do throws(SystemError) {
@@ -34,16 +34,11 @@ extension Foundation.FileManager {
         let word: String
         do { word = try type.protectionClass.rawValue } catch { throw CocoaError(unsupported: error.message, at: path) }
         // Another file system would store the word, and protect nothing.
-        guard MountedFiles.contains(path) else { throw CocoaError(unsupported: "protect a file that is not", at: path) }
+        guard MountTable.isInVault(path) else { throw CocoaError(unsupported: "protect a file that is not", at: path) }
         do throws(SystemError) { try ExtendedAttribute.set(MountedFiles.attribute, at: path, to: word) } catch {
             throw MountedFiles.error(error.code, at: path)
         }
     }
-}
-
-extension String {
-    /// Whether this path is another one, or below it.
-    fileprivate func isBelow(_ other: String) -> Bool { other == "/" || self == other || hasPrefix(other + "/") }
 }
 
 /// The attribute by which a mount shows the protection of its files.
@@ -51,28 +46,6 @@ private enum MountedFiles {
     static let attribute = "user.coffer.class"
     /// The bytes of the longest name of a class, and more.
     static let wordBytes = 64
-    private static let kind = "fuse.coffer"
-
-    /// Whether a path is in a mounted vault.
-    static func contains(_ path: String) -> Bool {
-        guard let resolved = unsafe realpath(path, nil) else { return false }
-        defer { unsafe free(resolved) }
-        let place = unsafe String(cString: resolved)
-        let table = (try? String(contentsOfFile: "/proc/self/mounts", encoding: .utf8)) ?? ""
-        var innermost: (path: String, kind: Substring) = ("", "")
-        for line in table.split(separator: "\n") {
-            let words: [Substring] = line.split(separator: " ")
-            guard words.count > 2 else { continue }
-            let path = unescaped(String(words[1]))
-            if place.isBelow(path), path.utf8.count >= innermost.path.utf8.count { innermost = (path, words[2]) }
-        }
-        return innermost.kind == kind
-    }
-
-    /// The kernel writes spaces as octal numbers.
-    private static func unescaped(_ text: String) -> String {
-        text.replacing("\\040", with: " ").replacing("\\011", with: "\t").replacing("\\134", with: "\\")
-    }
 
     static func error(_ code: Int32, at path: String) -> any Error {
         switch code {
