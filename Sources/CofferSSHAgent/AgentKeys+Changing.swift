@@ -125,7 +125,7 @@ extension AgentKeys {
         try client.call(KeychainDeleteParameters(KeychainQuery(reference: key.reference)))
     }
 
-    /// Removes the certificate of a key, which `ssh-add` has added, whoever has added the key.
+    /// Removes the certificate of a key, which `ssh-add` has added; another client may have added the key.
     func removeCertificate(of key: AgentKey) throws(CofferError) {
         guard key.certificate != nil else { return }
         var change = KeychainChange()

@@ -217,11 +217,16 @@ import Testing
         #expect(try put("--accessible", "WhenUnlocked") == "")
         #expect(try put() == "")
         let changed = try put("--accessible", "AfterFirstUnlock")
-        #expect(changed == "warning: it could be read while unlocked before, and can be read after first unlock now\n")
+        #expect(
+            changed
+                == "warning: until now it could be read while unlocked; from now on it can be read after first unlock\n"
+        )
         #expect(try put("--store", "file") == "")
         let back = try put("--protection", "complete")
         #expect(
-            back.contains("warning: it could be read after first unlock before, and can be read while unlocked now\n")
+            back.contains(
+                "warning: until now it could be read after first unlock; from now on it can be read while unlocked\n"
+            )
         )
     }
 

@@ -33,7 +33,9 @@ extension Placement {
         let isNamed = verdict.protectionSource == .caller
         var warnings = isNamed ? verdict.protection.warnings(convertedFrom: verdict.convertedFrom) : []
         if let former, former != verdict.protection, former.converted(to: verdict.store) != verdict.protection {
-            warnings.append("it could be read \(former.words) before, and can be read \(verdict.protection.words) now")
+            warnings.append(
+                "until now it could be read \(former.words); from now on it can be read \(verdict.protection.words)"
+            )
         }
         self.init(
             protection: verdict.protection,

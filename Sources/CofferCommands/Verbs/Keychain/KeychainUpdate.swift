@@ -21,7 +21,7 @@ struct UpdateKeychainItems: ParsableCommand {
     @Flag(help: "Give a new secret by standard input.")
     var secret = false
 
-    @Option(help: ArgumentHelp("Set an attribute, by the name that --json has for it.", valueName: "name=value"))
+    @Option(help: ArgumentHelp("Set an attribute, by its name in JSON output.", valueName: "name=value"))
     var set: [PairArgument] = []
 
     @Option(help: ArgumentHelp("Remove an attribute.", valueName: "name"))
