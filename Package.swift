@@ -62,10 +62,18 @@ let domain: [Target] = [
         ]
     ),
     .target(
+        name: "CofferFileHandlers",
+        dependencies: [
+            "CofferAccess", "CofferChunks", "CofferCore", "CofferFiles", "CofferKeychain", "CofferKeys",
+            "CofferMemory", "CofferSystem", "CofferVault", "CofferWire",
+        ]
+    ),
+    .target(
         name: "CofferHandlers",
         dependencies: [
-            "CofferAccess", "CofferChunks", "CofferCore", "CofferDatabase", "CofferFiles", "CofferKeychain",
-            "CofferKeys", "CofferMemory", "CofferRouting", "CofferSystem", "CofferVault", "CofferWire",
+            "CofferAccess", "CofferChunks", "CofferCore", "CofferDatabase", "CofferFileHandlers", "CofferFiles",
+            "CofferKeychain", "CofferKeys", "CofferMemory", "CofferRouting", "CofferSystem", "CofferVault",
+            "CofferWire",
         ]
     ),
 ]
@@ -74,8 +82,8 @@ let edges: [Target] = [
     .target(
         name: "CofferService",
         dependencies: [
-            "CofferAccess", "CofferCore", "CofferFiles", "CofferHandlers", "CofferKeychain", "CofferKeys",
-            "CofferMemory", "CofferRouting", "CofferSystem", "CofferVault", "CofferWire",
+            "CofferAccess", "CofferCore", "CofferFileHandlers", "CofferFiles", "CofferHandlers", "CofferKeychain",
+            "CofferKeys", "CofferMemory", "CofferRouting", "CofferSystem", "CofferVault", "CofferWire",
         ]
     ),
     .target(name: "CofferBus", dependencies: ["CofferCore", "CofferSystem", "CSystemd"]),
@@ -231,8 +239,8 @@ let tests: [Target] =
         .target(
             name: "CofferTestSupport",
             dependencies: [
-                "CofferClient", "CofferCore", "CofferKeys", "CofferMemory", "CofferService", "CofferSystem",
-                "CofferVault", "CofferWire",
+                "CofferAccess", "CofferClient", "CofferCore", "CofferFiles", "CofferHandlers", "CofferKeys",
+                "CofferMemory", "CofferRouting", "CofferService", "CofferSystem", "CofferVault", "CofferWire",
             ],
             path: "Tests/CofferTestSupport"
         ),

@@ -1,4 +1,5 @@
 package import CofferCore
+internal import CofferFileHandlers
 package import CofferVault
 package import CofferWire
 

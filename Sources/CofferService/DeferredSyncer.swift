@@ -1,4 +1,5 @@
 internal import CofferCore
+internal import CofferFileHandlers
 internal import CofferHandlers
 internal import CofferSystem
 internal import CofferVault

@@ -1,5 +1,6 @@
 internal import CofferCore
 internal import CofferFiles
+internal import CofferFileHandlers
 internal import CofferHandlers
 internal import CofferKeychain
 internal import CofferKeys

@@ -1,5 +1,6 @@
 internal import CofferAccess
 package import CofferCore
+internal import CofferFileHandlers
 internal import CofferHandlers
 internal import CofferKeys
 internal import CofferRouting

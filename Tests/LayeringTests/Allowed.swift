@@ -24,14 +24,18 @@ let allowedTargets: [String: Set<String>] = [
         "CofferAccess", "CofferChunks", "CofferCore", "CofferDatabase", "CofferFiles", "CofferKeychain", "CofferKeys",
         "CofferMemory", "CofferRouting", "CofferSystem", "CofferWire",
     ],
+    "CofferFileHandlers": [
+        "CofferAccess", "CofferChunks", "CofferCore", "CofferFiles", "CofferKeychain", "CofferKeys", "CofferMemory",
+        "CofferSystem", "CofferVault", "CofferWire",
+    ],
     "CofferHandlers": [
-        "CofferAccess", "CofferChunks", "CofferCore", "CofferDatabase", "CofferFiles", "CofferKeychain", "CofferKeys",
-        "CofferMemory", "CofferRouting", "CofferSystem", "CofferVault", "CofferWire",
+        "CofferAccess", "CofferChunks", "CofferCore", "CofferDatabase", "CofferFileHandlers", "CofferFiles",
+        "CofferKeychain", "CofferKeys", "CofferMemory", "CofferRouting", "CofferSystem", "CofferVault", "CofferWire",
     ],
 
     "CofferService": [
-        "CofferAccess", "CofferCore", "CofferFiles", "CofferHandlers", "CofferKeychain", "CofferKeys", "CofferMemory",
-        "CofferRouting", "CofferSystem", "CofferVault", "CofferWire",
+        "CofferAccess", "CofferCore", "CofferFileHandlers", "CofferFiles", "CofferHandlers", "CofferKeychain",
+        "CofferKeys", "CofferMemory", "CofferRouting", "CofferSystem", "CofferVault", "CofferWire",
     ],
     "CofferBus": ["CofferCore", "CofferSystem", "CSystemd"],
     "CofferClient": ["CofferCore", "CofferMemory", "CofferSystem", "CofferWire"],
@@ -97,9 +101,9 @@ let systemImporters: [String: Set<String>] = [
     "Foundation": ["CofferFoundation"],
     "Glibc": [
         "CofferAdministration", "CofferBus", "CofferChunks", "CofferCommands", "CofferContents", "CofferCrypto",
-        "cofferd", "CofferFiles", "CofferHandlers", "CofferImportExport", "CofferKeys", "CofferMount",
-        "CofferProcesses", "CofferPrograms", "CofferService", "CofferSession", "CofferSSHAgent", "CofferSystem",
-        "CofferTerminal", "CofferVault",
+        "cofferd", "CofferFileHandlers", "CofferFiles", "CofferHandlers", "CofferImportExport", "CofferKeys",
+        "CofferMount", "CofferProcesses", "CofferPrograms", "CofferService", "CofferSession", "CofferSSHAgent",
+        "CofferSystem", "CofferTerminal", "CofferVault",
     ],
     "Synchronization": [
         "CofferChunks", "CofferClient", "CofferCrypto", "cofferd", "CofferFoundation", "CofferMemory", "CofferMount",

@@ -1,4 +1,5 @@
 internal import CofferCore
+internal import CofferFileHandlers
 internal import CofferFiles
 internal import CofferKeychain
 internal import CofferRouting

@@ -1,5 +1,6 @@
 internal import CofferChunks
 internal import CofferCore
+internal import CofferFileHandlers
 internal import CofferFiles
 internal import CofferKeychain
 internal import CofferKeys

@@ -1,6 +1,7 @@
 internal import CofferAccess
 internal import CofferChunks
 internal import CofferCore
+internal import CofferFileHandlers
 internal import CofferFiles
 internal import CofferKeychain
 internal import CofferKeys
@@ -67,15 +68,6 @@ extension Vault {
         }
     }
 
-    /// The requested part of an item's bytes.
-    static func range(_ params: ItemGetParameters, in count: Int64) throws(CofferError) -> Range<Int64> {
-        let start = params.offset ?? 0
-        guard start <= count else {
-            throw CofferError(.param, "the range begins at \(start), and \(params.name.quoted) has \(count) bytes")
-        }
-        return start..<min(count, start + (params.length ?? count))
-    }
-
     /// Writes the content to a descriptor.
     private func stream(
         _ read: ContentRead,
@@ -110,15 +102,6 @@ extension Vault {
     private func reply(with content: consuming SecretBytes, of read: ContentRead) -> Step {
         // Its class may have changed since the read began.
         .content(content, .file(openCatalog?.files.protectionClass(of: read) ?? read.protectionClass))
-    }
-
-    static func checkFits(_ range: Range<Int64>, _ name: ItemName) throws(CofferError) {
-        if range.count <= Limits.framePayloadBytes { return }
-        throw CofferError(
-            .dataTooLarge,
-            "\(name.quoted) has \(range.count) bytes, and a reply carries \(Limits.framePayloadBytes) at most",
-            hint: "pass a descriptor to write it to, or ask for a range"
-        )
     }
 
     package func itemShow(_ params: ItemShowParameters, _ call: Call) throws -> Step {
@@ -195,23 +178,5 @@ extension Vault {
         case .keychain(let item): try catalog.keychain.remove(item, with: call.caller.context)
         case .file(let file): try catalog.files.remove(file, now: wallClockMilliseconds())
         }
-    }
-}
-
-extension Step {
-    /// The answer with the content of an item.
-    static func content(
-        _ bytes: consuming SecretBytes,
-        _ protection: Protection,
-        expiryDate: Int64? = nil
-    ) -> Step {
-        let result = ItemGetResult(
-            store: protection.store,
-            byteCount: Int64(bytes.count),
-            delivery: .payload,
-            expiryDate: expiryDate,
-            isExpired: expiryDate.map(hasPassed) ?? false
-        )
-        return .done(Reply(result, payload: bytes, protection: protection))
     }
 }

@@ -1,24 +1,24 @@
-import CofferCore
+import CofferAccess
+package import CofferCore
 import CofferFiles
 import CofferHandlers
 import CofferKeys
 import CofferMemory
 import CofferRouting
 import CofferSystem
-import CofferTestSupport
-import CofferVault
-import CofferWire
+package import CofferVault
+package import CofferWire
 import Foundation
 
 /// A vault without a daemon, whose requests are carried out a step at a time: it has no loop, no socket and no other thread.
-final class Stepper {
-    let directory: TemporaryDirectory
-    let vault: CofferVault.Vault
-    let owner: Caller
+package final class Stepper {
+    package let directory: TemporaryDirectory
+    package let vault: CofferVault.Vault
+    package let owner: Caller
     private var nextNumber = 1
 
     /// Makes a vault, unlocked.
-    init(passcode: String? = DaemonProcess.passcode) throws {
+    package init(passcode: String? = DaemonProcess.passcode) throws {
         directory = try TemporaryDirectory()
         let identity = ClientIdentity(userID: geteuid(), groupID: getegid())
         let settings = VaultSettings(
@@ -44,7 +44,7 @@ final class Stepper {
     deinit { vault.close() }
 
     /// Begins a request, and carries out its first step.
-    func begin(_ method: Method, _ params: JSONObject = [:], _ payload: [UInt8]? = nil) throws -> Begun {
+    package func begin(_ method: Method, _ params: JSONObject = [:], _ payload: [UInt8]? = nil) throws -> Begun {
         defer { nextNumber += 1 }
         let bytes = try payload.map { try SecretBytes($0) }
         return Begun(nextNumber, vault, Call(from: owner, Attachments(payload: bytes, descriptor: nil))) {
@@ -54,7 +54,7 @@ final class Stepper {
     }
 
     /// Begins the next piece of work that belongs to no request; `nil` if there is none.
-    func beginChore() -> Begun? {
+    package func beginChore() -> Begun? {
         guard !vault.chores.isEmpty else { return nil }
         defer { nextNumber += 1 }
         return Begun(
@@ -66,17 +66,17 @@ final class Stepper {
     }
 
     /// Carries out a request to its end.
-    func perform(_ method: Method, _ params: JSONObject = [:], _ payload: [UInt8]? = nil) throws -> Begun {
+    package func perform(_ method: Method, _ params: JSONObject = [:], _ payload: [UInt8]? = nil) throws -> Begun {
         let begun = try begin(method, params, payload)
         begun.finish()
         return begun
     }
 
     /// Makes what was changed stay, as a turn does at its end.
-    func commit() throws { try vault.openCatalog?.commit() }
+    package func commit() throws { try vault.openCatalog?.commit() }
 
     /// Takes the keys as a lock does when its grace is over.
-    func lock() {
+    package func lock() {
         guard let keys = vault.openKeys else { return }
         keys.lock()
         vault.openCatalog?.files.revokeOpenKeys(in: keys.state)
@@ -84,24 +84,24 @@ final class Stepper {
 }
 
 /// A request that has begun, and stands still until it is told to go on.
-final class Begun {
+package final class Begun {
     /// What has to happen before it goes on.
-    enum Wait: Equatable {
+    package enum Wait: Equatable {
         case work, claim(Claim), commit, turn
     }
 
-    let number: Int
-    let call: Call
+    package let number: Int
+    package let call: Call
     private let vault: CofferVault.Vault
     private var next: Step.Next?
     private var item: (any WorkItem)?
     /// What it waits for; `nil` where it is answered.
-    private(set) var wait: Wait?
-    private(set) var result: JSONObject?
-    private(set) var payload: [UInt8] = []
-    private(set) var failure: CofferError?
+    package private(set) var wait: Wait?
+    package private(set) var result: JSONObject?
+    package private(set) var payload: [UInt8] = []
+    package private(set) var failure: CofferError?
 
-    init(_ number: Int, _ vault: CofferVault.Vault, _ call: Call, _ begin: @escaping (Call) throws -> Step) {
+    package init(_ number: Int, _ vault: CofferVault.Vault, _ call: Call, _ begin: @escaping (Call) throws -> Step) {
         self.number = number
         self.vault = vault
         self.call = call
@@ -109,7 +109,7 @@ final class Begun {
     }
 
     /// Does what it waits for, and carries out its next step; nothing where another one has what it claims.
-    func resume() {
+    package func resume() {
         guard let step = next, let awaited = wait else { return }
         switch awaited {
         case .work: item?.run()
@@ -125,7 +125,7 @@ final class Begun {
     }
 
     /// Goes on to its end.
-    func finish() {
+    package func finish() {
         while wait != nil { resume() }
     }
 

@@ -1,4 +1,4 @@
-internal import CofferCore
+package import CofferCore
 internal import CofferFiles
 internal import CofferKeychain
 internal import CofferKeys
@@ -127,7 +127,7 @@ extension Vault {
     /// Refuses a name that a directory has: a name is in one store at a time.
     ///
     /// A directory that was only made implicitly does not count: it disappears with its last entry.
-    func checkNoDirectory(_ name: ItemName, in group: String, _ catalog: Catalog) throws {
+    package func checkNoDirectory(_ name: ItemName, in group: String, _ catalog: Catalog) throws {
         if try catalog.files.occupant(of: name, in: group) == .madeDirectory { throw CofferError.isDirectory(name) }
     }
 
@@ -350,7 +350,7 @@ extension CofferError {
         )
     }
 
-    static func isDirectory(_ name: ItemName) -> CofferError {
+    package static func isDirectory(_ name: ItemName) -> CofferError {
         CofferError(
             .duplicateItem,
             "there is a directory \(name.quoted) already",

@@ -1,7 +1,7 @@
 internal import CofferChunks
 internal import CofferCore
-internal import CofferFiles
-internal import CofferSystem
+package import CofferFiles
+package import CofferSystem
 package import CofferVault
 package import CofferWire
 internal import Glibc
@@ -10,7 +10,7 @@ internal import Glibc
 
 extension Vault {
     /// Reads a file with an overlay, or a part of it.
-    func getInParts(
+    package func getInParts(
         _ item: FileItem,
         _ params: ItemGetParameters,
         to output: Held<OwnedDescriptor>,
