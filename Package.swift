@@ -89,6 +89,10 @@ let edges: [Target] = [
     .target(name: "CofferBus", dependencies: ["CofferCore", "CofferSystem", "CSystemd"]),
     .target(name: "CofferClient", dependencies: ["CofferCore", "CofferMemory", "CofferSystem", "CofferWire"]),
     .target(
+        name: "CofferBackup",
+        dependencies: ["CofferCore", "CofferCrypto", "CofferMemory", "CofferProcesses", "CofferSystem"]
+    ),
+    .target(
         name: "CofferFoundation",
         dependencies: ["CofferClient", "CofferCore", "CofferMemory", "CofferSystem", "CofferWire"]
     ),

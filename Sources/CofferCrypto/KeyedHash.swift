@@ -58,6 +58,18 @@ package enum KeyedHash {
         return derived
     }
 
+    /// The keyed hash of bytes of any number, for a key that hashes nothing else.
+    ///
+    /// - Parameters:
+    ///   - message: The bytes, which are not copied.
+    ///   - key: The key.
+    ///   - byteCount: The size of the hash, 16 to 64.
+    package static func hash(of message: RawSpan, under key: borrowing SymmetricKey, byteCount: Int) -> [UInt8] {
+        var output = [UInt8](repeating: 0, count: byteCount)
+        unsafe output.withUnsafeMutableBytes { unsafe hash(message, under: key, into: $0) }
+        return output
+    }
+
     private static func hash(
         _ message: RawSpan,
         under key: borrowing SymmetricKey,

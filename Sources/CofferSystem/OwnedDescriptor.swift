@@ -189,6 +189,11 @@ extension OwnedDescriptor {
     /// Syncs the content of a file, or the entries of a directory.
     borrowing func synchronize() throws(SystemError) { _ = try retrying("fsync") { fsync(number) } }
 
+    /// Syncs the whole file system that the file or directory is on.
+    package borrowing func synchronizeFileSystem() throws(SystemError) {
+        _ = try retrying("syncfs") { coffer_sync_file_system(number) }
+    }
+
     /// Whether it is the regular file at a path, under whatever name, or without a path that of another descriptor.
     package borrowing func isFile(at path: String?, orOpenAs other: Int32) throws(SystemError) -> Bool {
         var found = stat()

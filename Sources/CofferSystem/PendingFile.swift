@@ -6,7 +6,8 @@ internal import Glibc
 ///
 /// Until then it has no name, so that the kernel removes it however the process ends, including SIGKILL and a power
 /// cut. If the file system does not support that, it has a temporary name beside its place, which is removed with the
-/// value and by the signals that end the process. A process can have one such temporary name at a time.
+/// value and by the signals that end the process. A process can have one such temporary name at a time, and any number
+/// of those that stay behind when it is killed.
 package final class PendingFile {
     /// The treatment of a file that exists already.
     package enum Existing: Sendable {
@@ -26,6 +27,7 @@ package final class PendingFile {
     /// Its name until it is in place, if it needs one.
     private let temporaryName = ".coffer-\(ItemID().hexadecimal).part"
     private let isNamed: Bool
+    private let isRemovedWhenKilled: Bool
     private var isFinished = false
 
     /// Creates the file.
@@ -34,19 +36,29 @@ package final class PendingFile {
     ///   - path: Its place.
     ///   - existing: The treatment of an existing file.
     ///   - canBeNameless: Whether to try without a name.
+    ///   - isRemovedWhenKilled: Whether the signals that end the process remove the temporary name.
     /// - Throws: `EEXIST` for an existing file that stays; `ENXIO` for a device, a pipe or a socket, which is never
     ///   replaced.
-    package init(at path: String, _ existing: Existing, canBeNameless: Bool = true) throws(SystemError) {
+    package init(
+        at path: String,
+        _ existing: Existing,
+        canBeNameless: Bool = true,
+        isRemovedWhenKilled: Bool = true
+    ) throws(SystemError) {
         let end = path.utf8.lastIndex(of: UInt8(ascii: "/"))
         let folder = end.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
         name = end.map { String(path[path.utf8.index(after: $0)...]) } ?? path
         if name.isEmpty { throw SystemError("open", code: path.isEmpty ? ENOENT : EISDIR) }
         self.existing = existing
+        self.isRemovedWhenKilled = isRemovedWhenKilled
         directory = try .open(folder, coffer_o_path | O_DIRECTORY)
         try Self.checkPlace(directory, name, existing)
         let nameless = canBeNameless ? coffer_create_nameless(directory.number) : -1
         isNamed = nameless < 0
-        file = nameless >= 0 ? OwnedDescriptor(owning: nameless) : try Self.create(temporaryName, in: directory)
+        file =
+            nameless >= 0
+            ? OwnedDescriptor(owning: nameless)
+            : try Self.create(temporaryName, in: directory, isRemovedWhenKilled)
         // The mode must not depend on the umask.
         _ = try retrying("fchmod") { [number = file.number] in fchmod(number, 0o600) }
     }
@@ -61,12 +73,20 @@ package final class PendingFile {
     /// Appends bytes.
     package func write(all bytes: RawSpan) throws(SystemError) { try file.write(all: bytes) }
 
-    /// Moves the file into place, synced.
-    package func finish() throws(SystemError) {
-        try file.synchronize()
+    /// Starts the writeback of a part of the file, so that the sync at the end takes less time.
+    ///
+    /// - Parameter range: The range in bytes.
+    package func startWriting(_ range: Range<Int64>) { file.startWriting(range) }
+
+    /// Moves the file into place.
+    ///
+    /// - Parameter isSynced: Whether it is synced; otherwise the caller syncs the file system after many of them.
+    package func finish(isSynced: Bool = true) throws(SystemError) {
+        if isSynced { try file.synchronize() }
         try place()
         isFinished = true
-        if isNamed { coffer_keep_when_killed() }
+        if isNamed && isRemovedWhenKilled { coffer_keep_when_killed() }
+        if !isSynced { return }
         do throws(SystemError) {
             try syncDirectory()
         } catch {
@@ -99,22 +119,23 @@ package final class PendingFile {
 
     private static func create(
         _ name: String,
-        in directory: borrowing OwnedDescriptor
+        in directory: borrowing OwnedDescriptor,
+        _ isRemovedWhenKilled: Bool
     ) throws(SystemError) -> OwnedDescriptor {
         let number = directory.number
-        unsafe coffer_remove_when_killed(number, name)
+        if isRemovedWhenKilled { unsafe coffer_remove_when_killed(number, name) }
         let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW
         do throws(SystemError) {
             return try OwnedDescriptor("open") { unsafe coffer_openat(number, name, flags, 0o600) }
         } catch {
-            coffer_keep_when_killed()
+            if isRemovedWhenKilled { coffer_keep_when_killed() }
             throw error
         }
     }
 
     private func discard() {
         unsafe unlinkat(directory.number, temporaryName, 0)
-        coffer_keep_when_killed()
+        if isRemovedWhenKilled { coffer_keep_when_killed() }
     }
 
     // MARK: Placing

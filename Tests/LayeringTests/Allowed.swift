@@ -39,6 +39,7 @@ let allowedTargets: [String: Set<String>] = [
     ],
     "CofferBus": ["CofferCore", "CofferSystem", "CSystemd"],
     "CofferClient": ["CofferCore", "CofferMemory", "CofferSystem", "CofferWire"],
+    "CofferBackup": ["CofferCore", "CofferCrypto", "CofferMemory", "CofferProcesses", "CofferSystem"],
     "CofferFoundation": ["CofferClient", "CofferCore", "CofferMemory", "CofferSystem", "CofferWire"],
 
     "CofferMount": [
@@ -100,13 +101,15 @@ let systemImporters: [String: Set<String>] = [
     "Swift": ["CofferKeychain"],
     "Foundation": ["CofferFoundation"],
     "Glibc": [
-        "CofferAdministration", "CofferBus", "CofferChunks", "CofferCommands", "CofferContents", "CofferCrypto",
+        "CofferAdministration", "CofferBackup", "CofferBus", "CofferChunks", "CofferCommands", "CofferContents",
+        "CofferCrypto",
         "cofferd", "CofferFileHandlers", "CofferFiles", "CofferHandlers", "CofferImportExport", "CofferKeys",
         "CofferMount", "CofferProcesses", "CofferPrograms", "CofferService", "CofferSession", "CofferSSHAgent",
         "CofferSystem", "CofferTerminal", "CofferVault",
     ],
     "Synchronization": [
-        "CofferChunks", "CofferClient", "CofferCrypto", "cofferd", "CofferFoundation", "CofferMemory", "CofferMount",
+        "CofferBackup", "CofferChunks", "CofferClient", "CofferCrypto", "cofferd", "CofferFoundation", "CofferMemory",
+        "CofferMount",
         "CofferService", "CofferSession", "CofferSystem", "CofferTerminal", "CofferVault",
     ],
 ]

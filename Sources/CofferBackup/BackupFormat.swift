@@ -1,0 +1,39 @@
+internal import CofferCore
+
+/// The constants of the format that proto-docs/BACKUP.md describes.
+enum BackupFormat {
+    static let version: UInt16 = 1
+    static let configurationName = "config"
+    static let packs = "packs"
+    static let indexes = "index"
+    static let snapshots = "snapshots"
+    static let forgotten = "forgotten"
+    static let locks = "locks"
+
+    /// The bytes of a digest of a snapshot, of a tag, and of the key that chunks are hashed under.
+    static let digestBytes = 32
+
+    /// The name of a pack.
+    static func name(ofPack id: ItemID) -> String {
+        let digits = id.hexadecimal
+        return "\(packs)/\(digits.prefix(2))/\(digits)"
+    }
+
+    /// The name of an index.
+    static func name(ofIndex id: ItemID) -> String { "\(indexes)/\(id.hexadecimal)" }
+}
+
+extension CofferError {
+    /// The error for an object of a repository that is not as it was written.
+    ///
+    /// - Parameters:
+    ///   - object: Its name in the repository.
+    ///   - finding: What is wrong.
+    static func damaged(object: String, _ finding: String) -> CofferError {
+        CofferError(
+            .decode,
+            "\(quotedForDisplay(object)) of the repository is damaged or was exchanged: \(finding)",
+            hint: "'coffer backup check --read-data' says what can still be restored"
+        )
+    }
+}

@@ -1,0 +1,145 @@
+package import CofferCore
+package import CofferSystem
+
+/// Adds a snapshot to a repository.
+///
+/// If it ends without ``finish(sign:)``, by an error or a kill, the next one finds what it has stored.
+package final class SnapshotWriter {
+    /// What was wrong in the repository before: the snapshot is made all the same, and the user has to be notified.
+    package let findings: [RepositoryFinding]
+    /// The files so far.
+    package var fileCount: Int64 { list.fileCount }
+    /// Their bytes.
+    package var byteCount: Int64 { list.byteCount }
+    /// The bytes that were read, and not taken over from the previous snapshot.
+    package private(set) var readByteCount: Int64 = 0
+    /// The bytes that the repository did not have.
+    package var addedByteCount: Int64 { store.addedByteCount }
+
+    private let repository: Repository
+    private let lock: (any RepositoryLock)?
+    private let previous: SnapshotReference?
+    private let store: ChunkStore
+    private var former: FileListReader?
+    private var list = FileListWriter()
+    private var lastPath = ""
+    private var buffer: [UInt8] = []
+    private let date = wallClockMilliseconds()
+
+    init(
+        _ repository: Repository,
+        _ lock: (any RepositoryLock)?,
+        _ chain: SnapshotChain,
+        newest: SnapshotReference?
+    ) throws(CofferError) {
+        let contents = try RepositoryContents(repository)
+        self.repository = repository
+        self.lock = lock
+        findings = chain.findings + contents.findings
+        let last = chain.links.last?.reference
+        previous = (newest?.number ?? 0) > (last?.number ?? 0) ? newest : last
+        former = chain.snapshots.last.map { FileListReader($0.listIDs, contents.reader) }
+        store = ChunkStore(
+            repository.storage,
+            repository.configuration.id,
+            repository.key,
+            contents.index,
+            unindexed: contents.unindexed
+        ) { () throws(CofferError) in
+            try lock?.refresh()
+        }
+    }
+
+    /// Adds a file; it is opened and read only if the previous snapshot does not prove what is in it.
+    ///
+    /// - Parameters:
+    ///   - file: The file; paths come in the order of their bytes.
+    ///   - open: Opens it for reading.
+    /// - Throws: `io` if it has fewer bytes than was said.
+    package func add(
+        _ file: SnapshotFile,
+        open: () throws(CofferError) -> OwnedDescriptor
+    ) throws(CofferError) {
+        precondition(FileEntry.isAllowed(file.path), "paths are those of a state directory")
+        precondition(lastPath.utf8.lexicographicallyPrecedes(file.path.utf8), "paths come in their order")
+        lastPath = file.path
+        if let entry = formerEntry(of: file) { return try list.add(entry, to: store) }
+        try list.add(try read(file, try open()), to: store)
+    }
+
+    /// What the previous snapshot has of an unchanged file, if the repository still has it.
+    private func formerEntry(of file: SnapshotFile) -> FileEntry? {
+        let found: FileEntry?
+        do throws(CofferError) {
+            found = try former?.file(at: file.path)
+        } catch {
+            // Its list is lost, so all files are read.
+            former = nil
+            return nil
+        }
+        guard let found, found.byteCount == file.byteCount, found.isImmutable == file.isImmutable else { return nil }
+        let isSame = file.isImmutable || file.identity.map { $0.isKnown && $0 == found.identity } ?? false
+        return isSame && found.chunks.allSatisfy(store.has) ? found : nil
+    }
+
+    private func read(_ file: SnapshotFile, _ source: consuming OwnedDescriptor) throws(CofferError) -> FileEntry {
+        let chunkBytes = FileEntry.chunkBytes(for: file.byteCount, isImmutable: file.isImmutable)
+        var chunks: [ChunkID] = []
+        var offset: Int64 = 0
+        while offset < file.byteCount {
+            let count = Int(min(Int64(chunkBytes), file.byteCount - offset))
+            chunks.append(try readChunk(source, at: offset, count, of: file.path))
+            offset += Int64(count)
+        }
+        readByteCount += file.byteCount
+        return FileEntry(file, chunkBytes: chunkBytes, chunks)
+    }
+
+    private func readChunk(
+        _ source: borrowing OwnedDescriptor,
+        at offset: Int64,
+        _ count: Int,
+        of path: String
+    ) throws(CofferError) -> ChunkID {
+        // It has one owner while it is filled, so that it is not copied.
+        var buffer = self.buffer.count >= count ? self.buffer : [UInt8](repeating: 0, count: count)
+        self.buffer = []
+        defer { self.buffer = buffer }
+        let outcome = unsafe buffer.withUnsafeMutableBytes { all in
+            let part = unsafe UnsafeMutableRawBufferPointer(rebasing: all[..<count])
+            return Result { () throws(SystemError) in unsafe try source.read(into: part, at: offset) }
+        }
+        let done: Int
+        do throws(SystemError) {
+            done = try outcome.get()
+        } catch {
+            throw error.cofferError("can't read \(quotedForDisplay(path))")
+        }
+        guard done == count else {
+            throw CofferError(.io, "\(quotedForDisplay(path)) became shorter while it was read", hint: "try again")
+        }
+        return try unsafe store.put(buffer.span.bytes.extracting(0..<count), in: .data)
+    }
+
+    /// Completes the snapshot: it exists when this returns.
+    ///
+    /// - Parameter sign: Has the vault sign `signedMessage` of the reference.
+    /// - Returns: The snapshot.
+    package func finish(
+        sign: (SnapshotReference) throws(CofferError) -> [UInt8]
+    ) throws(CofferError) -> Snapshot {
+        try list.finish(store)
+        try store.finish()
+        let snapshot = try Snapshot(
+            repository.configuration,
+            repository.key,
+            after: previous,
+            date: date,
+            list,
+            sign: sign
+        )
+        try repository.storage.write(snapshot.name, snapshot.bytes)
+        withExtendedLifetime(lock) {}
+        return snapshot
+    }
+}

@@ -1,0 +1,4 @@
+import CofferBackup
+import Testing
+
+@Suite struct RepositoryTests {}
