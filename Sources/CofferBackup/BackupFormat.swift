@@ -19,6 +19,9 @@ enum BackupFormat {
         return "\(packs)/\(digits.prefix(2))/\(digits)"
     }
 
+    /// The folders of packs.
+    static let packFolders = (0..<256).map { "\(packs)/\(hexadecimal([UInt8($0)]))" }
+
     /// The name of an index.
     static func name(ofIndex id: ItemID) -> String { "\(indexes)/\(id.hexadecimal)" }
 }

@@ -9,7 +9,7 @@ struct ChunkPlace: Sendable {
     let byteCount: UInt32
 }
 
-/// Where each chunk is: 48 to 56 bytes of memory for each.
+/// Where each chunk is: some 50 bytes of memory for each.
 ///
 /// Of a chunk that is in two packs, the first one counts.
 final class ChunkIndex {
@@ -17,7 +17,9 @@ final class ChunkIndex {
     private(set) var packs: [ItemID] = []
     private(set) var ids: [ChunkID] = []
     private(set) var places: [ChunkPlace] = []
-    /// By hash, one more than the number of a chunk; 0 is free. Twice as many as chunks, and a power of two.
+    /// By hash, one more than the number of a chunk; 0 is free.
+    ///
+    /// There are at least half as many again as chunks, and a power of two.
     private var slots: [UInt32]
 
     /// Makes an empty index.

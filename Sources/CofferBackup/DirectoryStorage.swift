@@ -17,6 +17,9 @@ package final class DirectoryStorage: RepositoryStorage {
 
     package init(_ path: String) { place = path }
 
+    // An object gets its name by a link.
+    package func useAppendOnly() {}
+
     package func objects(in folder: String) throws(CofferError) -> [StoredObject] {
         do throws(SystemError) {
             let directory = try Directory(openingPath: "\(place)/\(folder)")
@@ -69,8 +72,21 @@ package final class DirectoryStorage: RepositoryStorage {
         do throws(SystemError) {
             let (folder, file) = Self.parts(name)
             try Directory(openingPath: "\(place)/\(folder)").remove(file)
+        } catch  where error.code == ENOENT {
+            return
         } catch {
             throw failure("can't remove", name, error)
+        }
+    }
+
+    package func removeLeftovers(in folder: String) throws(CofferError) {
+        do throws(SystemError) {
+            let directory = try Directory(openingPath: "\(place)/\(folder)")
+            for name in try directory.entries() where name.hasPrefix(".coffer-") { try directory.remove(name) }
+        } catch  where error.code == ENOENT {
+            return
+        } catch {
+            throw failure("can't remove leftovers of", folder, error)
         }
     }
 
@@ -85,7 +101,7 @@ package final class DirectoryStorage: RepositoryStorage {
 
     // MARK: Locks
 
-    package func lock(_ kind: LockKind, isAppendOnly: Bool) throws(CofferError) -> (any RepositoryLock)? {
+    package func lock(_ kind: LockKind) throws(CofferError) -> (any RepositoryLock)? {
         do throws(SystemError) {
             if isReadOnly { return nil }
             try make(BackupFormat.locks)

@@ -1,4 +1,4 @@
-internal import CofferCore
+package import CofferCore
 
 /// Writes the list of a snapshot's files, in chunks.
 ///
@@ -37,6 +37,33 @@ struct FileListWriter {
     }
 }
 
+extension FileEntry {
+    /// The entries of one chunk of a list.
+    ///
+    /// - Throws: `decode` if one has a value that none can have, or they are not in order.
+    package static func all(in bytes: [UInt8]) throws(CofferError) -> [FileEntry] {
+        var reader = ByteReader(bytes)
+        var entries: [FileEntry] = []
+        while !reader.isAtEnd {
+            let entry = try next(&reader, after: entries.last?.path ?? "")
+            entries.append(entry)
+        }
+        return entries
+    }
+
+    fileprivate static func next(
+        _ reader: inout ByteReader,
+        after path: String
+    ) throws(CofferError) -> FileEntry {
+        let entry: FileEntry
+        do { entry = try FileEntry(&reader) } catch { throw .damagedList("an entry has a value that none can have") }
+        guard path.utf8.lexicographicallyPrecedes(entry.path.utf8) else {
+            throw .damagedList("its entries are not in order")
+        }
+        return entry
+    }
+}
+
 /// Reads the files of a snapshot, one after another.
 struct FileListReader {
     private let ids: [ChunkID]
@@ -65,7 +92,9 @@ struct FileListReader {
             next += 1
             reader = ByteReader(bytes)
         }
-        return try readEntry()
+        let entry = try FileEntry.next(&reader, after: lastPath)
+        lastPath = entry.path
+        return entry
     }
 
     /// The file of a path, if the list has it; earlier ones are passed over.
@@ -78,16 +107,6 @@ struct FileListReader {
             }
         }
         return nil
-    }
-
-    private mutating func readEntry() throws(CofferError) -> FileEntry {
-        let entry: FileEntry
-        do { entry = try FileEntry(&reader) } catch { throw .damagedList("an entry has a value that none can have") }
-        guard lastPath.utf8.lexicographicallyPrecedes(entry.path.utf8) else {
-            throw .damagedList("its entries are not in order")
-        }
-        lastPath = entry.path
-        return entry
     }
 }
 

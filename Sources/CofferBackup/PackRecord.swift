@@ -132,7 +132,9 @@ package struct PackRecord: Equatable, Sendable {
             throw .damaged(object: name, "it is incomplete, or its end was changed")
         }
         let table = try read(byteCount - Int64(Self.trailerBytes + tableBytes), tableBytes) ?? []
-        guard try read(0, Self.headerBytes) == header else { throw .damaged(object: name, "it is no pack of this name") }
+        guard try read(0, Self.headerBytes) == header else {
+            throw .damaged(object: name, "it is no pack of this name")
+        }
         guard isEqualInConstantTime(tag(of: table + trailer[..<4], under: key), Array(trailer[4...])) else {
             throw .damaged(object: name, "its table was changed")
         }

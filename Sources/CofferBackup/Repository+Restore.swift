@@ -46,7 +46,7 @@ extension Repository {
         where selected: (String) -> Bool = { _ in true },
         progress: (RepositoryProgress) -> Void = { _ in }
     ) throws(CofferError) -> RestoreOutcome {
-        let lock = try storage.lock(.read, isAppendOnly: configuration.isAppendOnly)
+        let lock = try storage.lock(.read)
         defer { withExtendedLifetime(lock) {} }
         let contents = try RepositoryContents(self)
         let target = try RestoreTarget(path, contents.reader, key)

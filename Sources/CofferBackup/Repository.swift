@@ -27,6 +27,7 @@ package final class Repository {
         self.storage = storage
         self.configuration = configuration
         key = try RepositoryKey(configuration)
+        if configuration.isAppendOnly { storage.useAppendOnly() }
     }
 
     /// Makes a repository.
@@ -46,6 +47,7 @@ package final class Repository {
                 hint: "choose another place, or remove it if no snapshot in it is needed any more"
             )
         }
+        if configuration.isAppendOnly { storage.useAppendOnly() }
         try storage.write(BackupFormat.configurationName, configuration.bytes)
         return try Repository(storage, configuration)
     }
@@ -77,7 +79,7 @@ package final class Repository {
     /// - Parameter newest: The newest one that the vault remembers, if there was any.
     /// - Throws: `notAvailable` if another process adds to the repository or removes from it.
     package func beginSnapshot(newest: SnapshotReference?) throws(CofferError) -> SnapshotWriter {
-        let lock = try storage.lock(.add, isAppendOnly: configuration.isAppendOnly)
+        let lock = try storage.lock(.add)
         return try SnapshotWriter(self, lock, try chain(newest: newest), newest: newest)
     }
 
@@ -90,7 +92,7 @@ package final class Repository {
         of snapshot: Snapshot,
         _ body: (FileEntry) throws(CofferError) -> Bool
     ) throws(CofferError) {
-        let lock = try storage.lock(.read, isAppendOnly: configuration.isAppendOnly)
+        let lock = try storage.lock(.read)
         defer { withExtendedLifetime(lock) {} }
         let contents = try RepositoryContents(self)
         var reader = FileListReader(snapshot.listIDs, contents.reader)

@@ -19,7 +19,9 @@ package struct RepositoryConfiguration: Sendable {
     package let verificationKey: [UInt8]
     /// Whether nothing is ever removed, so that the storage can forbid it.
     package let isAppendOnly: Bool
-    /// Under which chunks are hashed. It is no secret: all that is hashed is ciphertext.
+    /// Under which chunks are hashed.
+    ///
+    /// It is no secret: all that is hashed is ciphertext.
     let chunkKey: [UInt8]
     private let operations: UInt32
     private let memoryKiB: UInt32

@@ -29,7 +29,8 @@ struct RepositoryContents {
         for object in names {
             let name = "\(BackupFormat.indexes)/\(object.name)"
             guard let records = try Self.records(name, repository) else {
-                findings.append(RepositoryFinding("\(quotedForDisplay(name)) is damaged: the packs themselves are scanned"))
+                let words = "\(quotedForDisplay(name)) is damaged: the packs themselves are scanned"
+                findings.append(RepositoryFinding(words))
                 continue
             }
             for record in records where indexed.insert(record.id).inserted {
@@ -48,10 +49,11 @@ struct RepositoryContents {
 
     private static func packs(_ storage: any RepositoryStorage) throws(CofferError) -> [ItemID: Int64] {
         var packs: [ItemID: Int64] = [:]
-        for folder in 0..<256 {
-            let digits = hexadecimal([UInt8(folder)])
-            for object in try storage.objects(in: "\(BackupFormat.packs)/\(digits)") {
-                guard let id = ItemID(hexadecimal: object.name), object.name.hasPrefix(digits) else { continue }
+        for folder in BackupFormat.packFolders {
+            for object in try storage.objects(in: folder) {
+                guard let id = ItemID(hexadecimal: object.name), folder.hasSuffix("/\(object.name.prefix(2))") else {
+                    continue
+                }
                 packs[id] = object.byteCount
             }
         }

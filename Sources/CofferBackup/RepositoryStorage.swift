@@ -46,6 +46,9 @@ package protocol RepositoryStorage: AnyObject, Sendable {
     /// The place, as the user wrote it.
     var place: String { get }
 
+    /// Says that the repository is append-only: from here on, nothing is written that needs a rename or a removal.
+    func useAppendOnly()
+
     /// The objects of a folder, in no order; none if it is missing.
     func objects(in folder: String) throws(CofferError) -> [StoredObject]
 
@@ -64,13 +67,15 @@ package protocol RepositoryStorage: AnyObject, Sendable {
     /// Removes an object; a missing one is no error.
     func remove(_ name: String) throws(CofferError)
 
+    /// Removes what a kill has left of objects that did not appear; only under a lock for removing.
+    func removeLeftovers(in folder: String) throws(CofferError)
+
     /// Locks the repository.
     ///
-    /// - Parameters:
-    ///   - kind: What is going to be done.
-    ///   - isAppendOnly: Whether nothing may be left behind that would have to be removed.
+    /// - Parameter kind: What is going to be done.
+    /// - Returns: The lock; `nil` if the storage has none, or can only be read.
     /// - Throws: `notAvailable` if another process holds a lock that excludes this one.
-    func lock(_ kind: LockKind, isAppendOnly: Bool) throws(CofferError) -> (any RepositoryLock)?
+    func lock(_ kind: LockKind) throws(CofferError) -> (any RepositoryLock)?
 }
 
 extension RepositoryStorage {

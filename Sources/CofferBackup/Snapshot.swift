@@ -84,7 +84,7 @@ package struct Snapshot: Sendable {
         statement = writer.bytes
         reference = SnapshotReference(number: number, digest: key.digest(ofStatement: statement))
         signature = try sign(reference)
-        try verify(configuration)
+        try verify(configuration, name)
     }
 
     /// The object's name.
@@ -150,7 +150,7 @@ package struct Snapshot: Sendable {
         guard ids.repository == configuration.id, ids.vault == configuration.vaultID else {
             throw .damaged(object: name, "it is that of another repository")
         }
-        try verify(configuration)
+        try verify(configuration, name)
         guard isForgotten || key.digest(ofList: listIDs) == listDigest else {
             throw .damaged(object: name, "its list of files is not the signed one")
         }
@@ -168,7 +168,7 @@ package struct Snapshot: Sendable {
         return ids
     }
 
-    private func verify(_ configuration: RepositoryConfiguration) throws(CofferError) {
+    private func verify(_ configuration: RepositoryConfiguration, _ name: String) throws(CofferError) {
         let message = reference.signedMessage
         let isSigned = unsafe SigningKey.isValid(
             signature,

@@ -15,6 +15,9 @@ package struct SnapshotChain: Sendable {
     /// Removed, exchanged, reordered and damaged snapshots; none if the chain is whole.
     package private(set) var findings: [RepositoryFinding] = []
 
+    /// Objects that are no snapshot of the vault, or no longer.
+    package private(set) var unreadable: [String] = []
+
     /// The snapshots that have files, the oldest first.
     package var snapshots: [Snapshot] { links.filter { !$0.isForgotten } }
 
@@ -36,6 +39,7 @@ package struct SnapshotChain: Sendable {
                     found.append(try Self.read("\(folder)/\(object.name)", object.byteCount, storage, configuration))
                 } catch  where error == CofferError(.decode, "") {
                     findings.append(RepositoryFinding(error.message))
+                    unreadable.append("\(folder)/\(object.name)")
                 }
             }
         }
@@ -62,9 +66,8 @@ package struct SnapshotChain: Sendable {
         let number = snapshot.reference.number
         if let last = links.last, last.reference.number == number {
             if last.reference != snapshot.reference {
-                findings.append(
-                    RepositoryFinding("there are two snapshots \(number), \(last.reference.shortName) and \(snapshot.reference.shortName)")
-                )
+                let names = "\(last.reference.shortName) and \(snapshot.reference.shortName)"
+                findings.append(RepositoryFinding("there are two snapshots \(number), \(names)"))
             }
             return
         }

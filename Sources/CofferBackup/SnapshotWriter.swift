@@ -17,7 +17,7 @@ package final class SnapshotWriter {
     package var addedByteCount: Int64 { store.addedByteCount }
 
     private let repository: Repository
-    private let lock: (any RepositoryLock)?
+    private var lock: (any RepositoryLock)?
     private let previous: SnapshotReference?
     private let store: ChunkStore
     private var former: FileListReader?
@@ -34,18 +34,18 @@ package final class SnapshotWriter {
     ) throws(CofferError) {
         let contents = try RepositoryContents(repository)
         self.repository = repository
-        self.lock = lock
         findings = chain.findings + contents.findings
         let last = chain.links.last?.reference
         previous = (newest?.number ?? 0) > (last?.number ?? 0) ? newest : last
         former = chain.snapshots.last.map { FileListReader($0.listIDs, contents.reader) }
+        self.lock = lock
         store = ChunkStore(
             repository.storage,
             repository.configuration.id,
             repository.key,
             contents.index,
             unindexed: contents.unindexed
-        ) { () throws(CofferError) in
+        ) { [weak lock] () throws(CofferError) in
             try lock?.refresh()
         }
     }
@@ -139,7 +139,7 @@ package final class SnapshotWriter {
             sign: sign
         )
         try repository.storage.write(snapshot.name, snapshot.bytes)
-        withExtendedLifetime(lock) {}
+        lock = nil
         return snapshot
     }
 }

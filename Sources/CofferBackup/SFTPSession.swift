@@ -1,0 +1,95 @@
+internal import CofferCore
+internal import CofferProcesses
+internal import CofferSystem
+internal import Glibc
+
+/// A running `sftp`, which gets one command after another.
+///
+/// It is the user's own, so that ssh's configuration, keys and agent are used. It never prompts.
+final class SFTPSession {
+    /// What a command did.
+    struct Answer {
+        let lines: [String]
+        /// What was written to standard error; empty if it succeeded.
+        let errors: String
+        let hasEnded: Bool
+    }
+
+    private static let marker = "Remote working directory: "
+    private static let readBytes = 64 << 10
+
+    private let process: ChildProcess
+    private var input: OwnedDescriptor?
+    private let output: OwnedDescriptor
+    private let errors: OwnedDescriptor
+    /// The bytes of its standard error that were read.
+    private var errorOffset: Int64 = 0
+    private var pending: [UInt8] = []
+
+    /// Starts it.
+    ///
+    /// - Parameter connecting: The options that say whereto.
+    init(connecting: [String]) throws(SystemError) {
+        let memory = try AnonymousMemory("sftp")
+        errors = try OwnedDescriptor("fcntl") { fcntl(memory.number, F_DUPFD_CLOEXEC, 3) }
+        var ends: [Int32] = [-1, -1, -1, -1]
+        // The program gets only its standard streams, so that no end needs close-on-exec.
+        for first in [0, 2] {
+            _ = try retrying("pipe") {
+                unsafe ends.withUnsafeMutableBufferPointer { unsafe pipe($0.baseAddress.map { unsafe $0 + first }) }
+            }
+        }
+        let childInput = OwnedDescriptor(owning: ends[0])
+        input = OwnedDescriptor(owning: ends[1])
+        output = OwnedDescriptor(owning: ends[2])
+        let childOutput = OwnedDescriptor(owning: ends[3])
+        process = try ChildProcess(
+            "sftp",
+            ["-q", "-b", "-"] + connecting,
+            input: childInput.number,
+            output: childOutput.number,
+            errors: errors.number
+        )
+    }
+
+    deinit {
+        // It ends with its input.
+        input = nil
+        _ = try? process.wait()
+    }
+
+    /// Runs a command to its end; its failure does not end the program.
+    func run(_ command: String) throws(SystemError) -> Answer {
+        do throws(SystemError) {
+            try unsafe input?.write(all: Array("-\(command)\npwd\n".utf8).span.bytes)
+        } catch  where error.code == EPIPE {}
+        var lines: [String] = []
+        while let line = try nextLine() {
+            if line.hasPrefix(Self.marker) { return Answer(lines: lines, errors: try newErrors(), hasEnded: false) }
+            if !line.hasPrefix("sftp> ") { lines.append(line) }
+        }
+        return Answer(lines: lines, errors: try newErrors(), hasEnded: true)
+    }
+
+    private func nextLine() throws(SystemError) -> String? {
+        while true {
+            if let end = pending.firstIndex(of: UInt8(ascii: "\n")) {
+                defer { pending.removeFirst(end + 1) }
+                return String(decoding: pending[..<end], as: UTF8.self)
+            }
+            var buffer = [UInt8](repeating: 0, count: Self.readBytes)
+            let outcome = unsafe buffer.withUnsafeMutableBytes { bytes in
+                Result { () throws(SystemError) in unsafe try output.read(into: bytes) }
+            }
+            let count = try outcome.get()
+            if count == 0 { return nil }
+            pending += buffer[..<count]
+        }
+    }
+
+    private func newErrors() throws(SystemError) -> String {
+        let bytes = try errors.bytes(Self.readBytes, at: errorOffset)
+        errorOffset += Int64(bytes.count)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}
