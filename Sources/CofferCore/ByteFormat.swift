@@ -53,6 +53,13 @@ public struct ByteWriter: Sendable {
     @inlinable
     public mutating func write(raw value: some Sequence<UInt8>) { written.append(contentsOf: value) }
 
+    /// Appends bytes as they are.
+    ///
+    /// - Parameter value: The bytes.
+    public mutating func write(raw value: RawSpan) {
+        unsafe value.withUnsafeBytes { unsafe written.append(contentsOf: $0) }
+    }
+
     /// Appends bytes after their 16-bit length.
     ///
     /// - Parameter value: At most 65,535 bytes.

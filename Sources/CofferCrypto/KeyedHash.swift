@@ -17,16 +17,54 @@ package enum KeyedHash {
         byteCount: Int,
         _ fields: [UInt8]...
     ) -> [UInt8] {
-        var message = ByteWriter(capacity: fields.reduce(64) { $0 + 4 + $1.count })
-        message.write(UInt16(purpose.utf8CodeUnitCount + 1))
-        message.write(purpose)
-        for field in fields {
-            message.write(UInt32(field.count))
-            message.write(raw: field)
+        tag(under: key, for: purpose, byteCount: byteCount) { message in
+            for field in fields { unsafe message.append(field.span.bytes) }
         }
+    }
+
+    /// A tag of fields that are in no arrays of their own.
+    ///
+    /// - Parameters:
+    ///   - key: The key.
+    ///   - purpose: The purpose of the tag.
+    ///   - byteCount: The size of the tag, 16 to 64.
+    ///   - write: Appends the fields.
+    package static func tag(
+        under key: borrowing SymmetricKey,
+        for purpose: StaticString,
+        byteCount: Int,
+        of write: (inout Fields) throws -> Void
+    ) rethrows -> [UInt8] {
+        var message = Fields(purpose)
+        try write(&message)
         var output = [UInt8](repeating: 0, count: byteCount)
-        unsafe output.withUnsafeMutableBytes { unsafe hash(message.bytes.span.bytes, under: key, into: $0) }
+        unsafe output.withUnsafeMutableBytes { unsafe hash(message.writer.bytes.span.bytes, under: key, into: $0) }
         return output
+    }
+
+    /// The fields of a tag, each after its length.
+    package struct Fields {
+        /// Enough for most: a name and a secret of usual lengths.
+        private static let usualBytes = 256
+
+        fileprivate var writer = ByteWriter(capacity: usualBytes)
+
+        fileprivate init(_ purpose: StaticString) {
+            writer.write(UInt16(purpose.utf8CodeUnitCount + 1))
+            writer.write(purpose)
+        }
+
+        /// Appends bytes.
+        package mutating func append(_ bytes: RawSpan) {
+            writer.write(UInt32(bytes.byteCount))
+            writer.write(raw: bytes)
+        }
+
+        /// Appends the UTF-8 of a text.
+        package mutating func append(_ text: String) {
+            let utf8 = text.utf8
+            append(unsafe utf8.span.bytes)
+        }
     }
 
     /// Derives a key for one purpose.

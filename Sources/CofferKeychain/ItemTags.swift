@@ -17,11 +17,12 @@ struct ItemTags {
             return KeyedHash.tag(
                 under: search,
                 for: "coffer generic password tag v1",
-                byteCount: 32,
-                Array(attributes.group.utf8),
-                Array(attributes.text(.service).utf8),
-                Array(attributes.text(.account).utf8)
-            )
+                byteCount: 32
+            ) { fields in
+                fields.append(attributes.group)
+                fields.append(attributes.text(.service))
+                fields.append(attributes.text(.account))
+            }
         }
         var fields = ByteWriter()
         fields.write(attributes.itemClass.code)

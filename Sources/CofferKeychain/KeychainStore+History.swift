@@ -266,7 +266,7 @@ extension KeychainStore {
             let byteCount = Int(try reader.read(UInt32.self))
             let tag = Array(try reader.readRaw(ItemMetadata.secretTagBytes))
             guard reader.isAtEnd else { throw ByteReader.Malformed() }
-            guard isEqualInConstantTime(tag, secretTag(try row.blob(3), try row.blob(4))) else {
+            guard isEqualInConstantTime(tag, try secretTag(in: row, wrappedKey: 3, secret: 4)) else {
                 throw CofferError.damaged(subject, found: "its secret is not the one that its metadata names")
             }
             return EarlierValue(

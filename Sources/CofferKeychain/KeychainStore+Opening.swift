@@ -48,7 +48,7 @@ extension KeychainStore {
     }
 
     func checkSecret(in row: borrowing Row, of item: KeychainItem, against expected: [UInt8]) throws {
-        let tag = secretTag(try row.blob(5), try row.blob(6))
+        let tag = try secretTag(in: row, wrappedKey: 5, secret: 6)
         guard isEqualInConstantTime(tag, expected) else {
             throw CofferError.damaged(
                 item.attributes.quoted,

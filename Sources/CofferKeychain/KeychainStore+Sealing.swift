@@ -90,13 +90,27 @@ extension KeychainStore {
     }
 
     func secretTag(_ wrappedKey: [UInt8], _ secret: [UInt8]) -> [UInt8] {
+        unsafe secretTag(wrappedKey.span.bytes, secret.span.bytes)
+    }
+
+    /// The tag of the secret in a row.
+    ///
+    /// - Parameters:
+    ///   - wrappedKey: The column of its key.
+    ///   - secret: The column of the secret.
+    func secretTag(in row: borrowing Row, wrappedKey: Int, secret: Int) throws -> [UInt8] {
+        try row.withBlob(wrappedKey) { key in try row.withBlob(secret) { secretTag(key, $0) } }
+    }
+
+    private func secretTag(_ wrappedKey: RawSpan, _ secret: RawSpan) -> [UInt8] {
         KeyedHash.tag(
             under: keys.catalog.keychainMetadata,
             for: "coffer secret tag v1",
-            byteCount: ItemMetadata.secretTagBytes,
-            wrappedKey,
-            secret
-        )
+            byteCount: ItemMetadata.secretTagBytes
+        ) { fields in
+            fields.append(wrappedKey)
+            fields.append(secret)
+        }
     }
 
     static func metadataContext(_ id: ItemID, _ classKey: Int64, _ primaryTag: [UInt8]) -> [UInt8] {
