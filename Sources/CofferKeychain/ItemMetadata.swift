@@ -39,7 +39,7 @@ struct ItemMetadata {
     static func byteCount(of attributes: ItemAttributes) -> Int {
         let fixed = 3 + 1 + 2 * 8 + 4 + secretTagBytes + 2
         let texts = 2 + attributes.group.utf8.count + 2 + (attributes.kind?.rawValue ?? "").utf8.count
-        let values = attributes.values.values.reduce(0) { $0 + 3 + $1.byteCount }
+        let values = attributes.values.all.reduce(0) { $0 + 3 + $1.byteCount }
         return attributes.user.reduce(fixed + texts + values) { $0 + 4 + $1.key.text.utf8.count + $1.value.utf8.count }
     }
 
@@ -59,7 +59,7 @@ struct ItemMetadata {
         writer.write(raw: secretTag)
         writer.write(moveCount)
         writer.write(UInt8(attributes.values.count))
-        for (attribute, value) in attributes.values.sorted(by: { $0.key.code < $1.key.code }) {
+        for (attribute, value) in attributes.values.sorted {
             writer.write(attribute.code)
             writer.write(counted: value.encoded)
         }
@@ -120,7 +120,8 @@ struct ItemMetadata {
         attributes.values.reserveCapacity(Int(count))
         for _ in 0..<count {
             guard let attribute = KeychainAttribute(code: try reader.read()) else { throw ByteReader.Malformed() }
-            attributes.values[attribute] = try AttributeValue(attribute.form, from: &reader)
+            guard attributes.values[attribute] == nil else { throw ByteReader.Malformed() }
+            attributes.values.append(try AttributeValue(attribute.form, from: &reader), of: attribute)
         }
         for _ in 0..<(try reader.read(UInt8.self)) {
             let name = AttributeName(try reader.readText())
@@ -187,18 +188,55 @@ extension ItemClass {
 }
 
 extension KeychainAttribute {
-    /// The attributes, in the order of their codes in sealed metadata and in tags, from 1 on: a new one is appended.
-    private static let order: [KeychainAttribute] = [
-        .label, .description, .comment, .creator, .type, .isInvisible, .isNegative, .account, .service, .generic,
-        .securityDomain, .server, .protocol, .authenticationType, .port, .path, .certificateType, .certificateEncoding,
-        .subject, .issuer, .serialNumber, .subjectKeyID, .publicKeyHash, .keyClass, .applicationLabel, .applicationTag,
-        .keyType, .keySizeInBits, .effectiveKeySize, .isExtractable, .canEncrypt, .canDecrypt, .canDerive, .canSign,
-        .canVerify, .canWrap, .canUnwrap, .expiryDate,
-    ]
-    private static let codes = Dictionary(uniqueKeysWithValues: order.enumerated().map { ($1, UInt8($0 + 1)) })
+    /// The code of the attribute in sealed metadata and in tags; 0 for one that is not stored as a value, but as a field.
+    ///
+    /// A new attribute gets the next code.
+    var code: UInt8 {
+        switch self {
+        case .accessGroup, .accessible, .synchronizable, .creationDate, .modificationDate: 0
+        case .label: 1
+        case .description: 2
+        case .comment: 3
+        case .creator: 4
+        case .type: 5
+        case .isInvisible: 6
+        case .isNegative: 7
+        case .account: 8
+        case .service: 9
+        case .generic: 10
+        case .securityDomain: 11
+        case .server: 12
+        case .protocol: 13
+        case .authenticationType: 14
+        case .port: 15
+        case .path: 16
+        case .certificateType: 17
+        case .certificateEncoding: 18
+        case .subject: 19
+        case .issuer: 20
+        case .serialNumber: 21
+        case .subjectKeyID: 22
+        case .publicKeyHash: 23
+        case .keyClass: 24
+        case .applicationLabel: 25
+        case .applicationTag: 26
+        case .keyType: 27
+        case .keySizeInBits: 28
+        case .effectiveKeySize: 29
+        case .isExtractable: 30
+        case .canEncrypt: 31
+        case .canDecrypt: 32
+        case .canDerive: 33
+        case .canSign: 34
+        case .canVerify: 35
+        case .canWrap: 36
+        case .canUnwrap: 37
+        case .expiryDate: 38
+        }
+    }
 
-    /// The code of the attribute; 0 for one that is not stored as a value, but as a field of the item.
-    var code: UInt8 { Self.codes[self] ?? 0 }
+    /// The attributes by their codes from 1 on.
+    private static let order = allCases.filter { $0.code > 0 }.sorted { $0.code < $1.code }
 
     init?(code: UInt8) {
         guard Self.order.indices.contains(Int(code) - 1) else { return nil }

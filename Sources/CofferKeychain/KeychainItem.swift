@@ -37,7 +37,7 @@ package struct ItemAttributes: Hashable, Sendable {
     /// Whether the item may be synchronised: part of every primary key.
     package var isSynchronizable = false
     /// The attributes of the class, except those that are fields here.
-    package var values: [KeychainAttribute: AttributeValue]
+    package var values: AttributeValues
     /// User-defined attributes.
     package var user: [AttributeName: String] = [:]
     /// The kind that the owner stated, in the common namespace.
@@ -50,7 +50,7 @@ package struct ItemAttributes: Hashable, Sendable {
     package var accessControl: AccessControl?
 
     /// Describes an item.
-    package init(_ itemClass: ItemClass, in group: String, _ values: [KeychainAttribute: AttributeValue] = [:]) {
+    package init(_ itemClass: ItemClass, in group: String, _ values: AttributeValues = AttributeValues()) {
         self.itemClass = itemClass
         self.group = group
         self.values = values
@@ -94,7 +94,7 @@ package struct ItemAttributes: Hashable, Sendable {
 
     /// The values of all attributes that are texts, user-defined ones included.
     package var texts: [String] {
-        values.values.compactMap { if case .text(let text) = $0 { text } else { nil } } + user.values
+        values.all.compactMap { if case .text(let text) = $0 { text } else { nil } } + user.values
     }
 
     /// The text of an attribute; "" if it is missing.

@@ -58,7 +58,7 @@ extension KeychainStore {
         let tag = try connection.row(
             "SELECT wrapped_key, secret FROM keychain_items WHERE id = ?",
             .integer(item.row)
-        ) { row in secretTag(try row.blob(0), try row.blob(1)) }
+        ) { row in try secretTag(in: row, wrappedKey: 0, secret: 1) }
         guard let tag else { return }
         let metadata = ItemMetadata(
             attributes: attributes,
@@ -127,7 +127,7 @@ extension KeychainStore {
         guard let found = try sealedRow(row), let itemClass = query.itemClass, let group = try group(of: row, query)
         else { return nil }
         // The others come back from what is set aside.
-        var attributes = ItemAttributes(itemClass, in: group, query.exact)
+        var attributes = ItemAttributes(itemClass, in: group, AttributeValues(query.exact))
         attributes.values[.synchronizable] = nil
         return (try replaceSealed(found, attributes, secret, now), attributes)
     }

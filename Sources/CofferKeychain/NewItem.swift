@@ -133,7 +133,7 @@ package enum NewItem {
         switch attributes.itemClass {
         case .certificate:
             let found = try secret.withBytes { (bytes) throws(CofferError) in try Certificate(der: bytes).attributes }
-            attributes.values.merge(found) { _, new in new }
+            attributes.values.merge(AttributeValues(found))
         case .key: try describeKey(secret, &attributes)
         case .genericPassword, .internetPassword, .identity: break
         }
@@ -209,7 +209,7 @@ extension KeychainItem {
 
     /// Every attribute with a value.
     package var allValues: [KeychainAttribute: AttributeValue] {
-        var values = attributes.values
+        var values = attributes.values.dictionary
         for field in NewItem.fields { values[field] = value(of: field) }
         return values
     }

@@ -54,7 +54,7 @@ extension Vault {
             )
         }
         var attributes = item.attributes
-        attributes.values.merge(target.attributes) { _, new in new }
+        attributes.values.merge(AttributeValues(target.attributes))
         try catalog.keychain.update(
             item,
             to: attributes,

@@ -18,7 +18,7 @@ extension Vault {
         let payload = call.attachments.takePayload()
         try NewItem.check(params.attributes, of: params.itemClass)
         var attributes = ItemAttributes(params.itemClass, in: try caller.group(params.attributes.group))
-        attributes.values = params.attributes.filter { !NewItem.fields.contains($0.key) }
+        attributes.values = AttributeValues(params.attributes.filter { !NewItem.fields.contains($0.key) })
         attributes.isSynchronizable = params.attributes[.synchronizable] == .bool(true)
         attributes.user = params.user
         attributes.historyLimit = params.historyCount ?? Limits.defaultHistoryValues
