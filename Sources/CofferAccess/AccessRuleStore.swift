@@ -17,6 +17,7 @@ package final class AccessRuleStore {
         )
 
         var rules: [AccessRule] = []
+        var isEmpty: Bool { rules.isEmpty }
 
         mutating func add(_ number: Int64, _ bytes: [UInt8], _ openNames: ([UInt8]) throws -> [UInt8]?) throws {
             let stored = try StoredAccessRule(decoding: bytes)
@@ -45,6 +46,11 @@ package final class AccessRuleStore {
     ]
 
     // MARK: Looking
+
+    /// Whether there are none, also no damaged ones.
+    package var isEmpty: Bool {
+        get throws { try table.isEmpty }
+    }
 
     /// All rules, in the order in which they were added; before the first unlock, without their patterns.
     package var all: [AccessRule] {

@@ -17,6 +17,7 @@ package final class LeaseStore {
 
         var leases: [Lease] = []
         var sealed: [SealedLease] = []
+        var isEmpty: Bool { leases.isEmpty && sealed.isEmpty }
 
         mutating func add(_ number: Int64, _ bytes: [UInt8], _ openNames: ([UInt8]) throws -> [UInt8]?) throws {
             switch try StoredLease(number: number, decoding: bytes) {
@@ -55,6 +56,11 @@ package final class LeaseStore {
     ]
 
     // MARK: Looking
+
+    /// Whether there are none, also no damaged ones.
+    package var isEmpty: Bool {
+        get throws { try table.isEmpty }
+    }
 
     /// All leases, in the order in which they were granted, expired or not.
     package var all: [Lease] {

@@ -6,6 +6,8 @@ internal import CofferMemory
 
 /// What is read from a table of leases or of access rules.
 protocol PermitRows {
+    var isEmpty: Bool { get }
+
     static var statements: PermitTable<Self>.Statements { get }
 
     init()
@@ -38,7 +40,9 @@ final class PermitTable<Rows: PermitRows> {
     private let connection: Connection
     private let keys: VaultKeys
     private let statements = Rows.statements
-    private var known: Contents?
+    private var known: Contents? { didSet { isKnownEmpty = nil } }
+    /// The answer of ``isEmpty``, for which nothing is copied.
+    private var isKnownEmpty: (hasNames: Bool, isEmpty: Bool)?
 
     private struct Contents {
         /// Whether names could be read.
@@ -57,6 +61,16 @@ final class PermitTable<Rows: PermitRows> {
     /// The rows that are not damaged, in the order in which they were added.
     var rows: Rows {
         get throws { try contents().rows }
+    }
+
+    /// Whether there is no row, as in most vaults, also none that is damaged.
+    var isEmpty: Bool {
+        get throws {
+            if let isKnownEmpty, isKnownEmpty.hasNames == keys.opensNames { return isKnownEmpty.isEmpty }
+            let found = try contents()
+            isKnownEmpty = (found.hasNames, found.rows.isEmpty && found.damaged.isEmpty)
+            return found.rows.isEmpty && found.damaged.isEmpty
+        }
     }
 
     /// The numbers of the damaged rows.

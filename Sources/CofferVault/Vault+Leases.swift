@@ -32,6 +32,7 @@ extension Vault {
     /// What the leases of a client cover of a request; an item of its own with that name takes precedence.
     func leaseCover(of method: Method, _ params: JSONObject, from caller: Caller) -> Cover {
         guard caller.rights.verbs.isEmpty || method.isLeasable else { return .nothing }
+        if (try? openCatalog?.leases.isEmpty) == true { return .nothing }
         let leases = leases(for: caller.identity)
         let sealed = sealedLeases(for: caller.identity)
         if leases.isEmpty && sealed.isEmpty { return .nothing }
