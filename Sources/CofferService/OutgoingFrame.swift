@@ -17,12 +17,16 @@ final class OutgoingFrame {
     /// The number of bytes sent, of head and payload.
     var sentCount = 0
 
-    init(id: RequestID?, json: [UInt8]?, payload: consuming SecretBytes? = nil, protection: Protection? = nil) {
+    init(id: RequestID?, head: [UInt8], payload: consuming SecretBytes?, protection: Protection?) {
         self.id = id
+        self.head = head
         self.protection = protection
-        let payloadCount = payload.byteCount
-        head = json.map { FrameHeader.encode(jsonCount: $0.count, payloadCount: payloadCount) + $0 } ?? []
         self.payload = payload
+    }
+
+    convenience init(id: RequestID?, json: [UInt8]) {
+        let header = FrameHeader.encode(jsonCount: json.count, payloadCount: 0)
+        self.init(id: id, head: header + json, payload: nil, protection: nil)
     }
 
     /// Sends bytes that are a frame already, and that other clients may get as well.

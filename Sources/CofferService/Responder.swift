@@ -85,10 +85,11 @@ final class Responder: ServerPart {
     }
 
     private func send(_ reply: consuming Reply, _ id: RequestID?, _ connection: Connection) {
-        let json = id.map { Response.successBytes(id: $0, result: .object(reply.result)) }
-        if json == nil && connection.credential == nil { return }
+        if id == nil && connection.credential == nil { return }
+        let payloadCount = reply.payload.byteCount
+        let head = id.map { Response.successFrame(id: $0, result: reply.result, payloadCount: payloadCount) } ?? []
         let protection = reply.protection
-        let frame = OutgoingFrame(id: id, json: json, payload: reply.takePayload(), protection: protection)
+        let frame = OutgoingFrame(id: id, head: head, payload: reply.takePayload(), protection: protection)
         guard connections.hasRoom(head: frame.head.count, payload: frame.payload.byteCount, to: connection) else {
             return fail(.buffersAreFull, id, connection)
         }

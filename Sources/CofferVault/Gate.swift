@@ -61,8 +61,10 @@ package enum Gate {
         case .nothing where rights.verbs.isEmpty: return permitHasEnded
         case .nothing, .somethingElse, .sealed, .item: break
         }
-        let missing = verbs(for: method, params).subtracting(rights.verbs)
-        guard !missing.isEmpty, !(missing == [.admin] && rights.verbs.contains(.share) && isSharing(method, params))
+        let needed = verbs(for: method, params)
+        if needed.isSubset(of: rights.verbs) { return nil }
+        let missing = needed.subtracting(rights.verbs)
+        guard !(missing == [.admin] && rights.verbs.contains(.share) && isSharing(method, params))
         else { return nil }
         let held = Verb.allCases.filter(rights.verbs.contains).map(\.rawValue)
         let words = Verb.allCases.filter(missing.contains).map { "'\($0.rawValue)'" }.joined(separator: " and ")

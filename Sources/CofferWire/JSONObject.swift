@@ -12,6 +12,9 @@ package struct JSONObject: Sendable {
     /// Creates an object without members.
     package init() {}
 
+    /// Creates an object without members, with memory for some.
+    init(capacity: Int) { members.reserveCapacity(capacity) }
+
     /// Creates an object; of equal keys, the last counts.
     init(_ members: [(String, JSONValue)]) {
         for (key, value) in members { set(key, value) }
@@ -48,12 +51,8 @@ package struct JSONObject: Sendable {
     /// Whether a key may be one of the members; most that are none are told apart without looking at each member.
     func mayHave(_ key: String) -> Bool { marks & Self.mark(of: key) != 0 }
 
-    private static func mark(of key: String) -> UInt32 {
-        let text = key.utf8
-        let bytes = text.span
-        guard bytes.count > 0 else { return 1 }
-        return 1 << ((31 * UInt32(bytes[0]) + 7 * UInt32(bytes[bytes.count - 1]) + UInt32(bytes.count % 32)) % 32)
-    }
+    /// By its length, which is known without looking at its bytes.
+    private static func mark(of key: String) -> UInt32 { 1 << UInt32(truncatingIfNeeded: key.utf8.count % 32) }
 }
 
 extension JSONObject: Equatable {

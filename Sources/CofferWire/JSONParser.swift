@@ -16,6 +16,9 @@ extension JSONValue {
 
 /// A recursive descent over the bytes, which are an argument because a span can't be stored.
 private struct JSONParser {
+    /// Requests and most of what they contain have no more.
+    private static let usualMembers = 4
+
     private var position = 0
 
     mutating func document(in bytes: RawSpan) throws(JSONError) -> JSONValue {
@@ -67,9 +70,9 @@ private struct JSONParser {
 
     private mutating func object(in bytes: RawSpan, depth: Int) throws(JSONError) -> JSONObject {
         try open(depth, in: bytes)
-        var object = JSONObject()
+        if close(UInt8(ascii: "}"), in: bytes) { return JSONObject() }
+        var object = JSONObject(capacity: Self.usualMembers)
         var keys = KeyIndex()
-        if close(UInt8(ascii: "}"), in: bytes) { return object }
         repeat {
             skipWhitespace(in: bytes)
             guard peek(in: bytes) == UInt8(ascii: "\"") else { throw fault(.expectedKey, in: bytes) }

@@ -11,6 +11,22 @@ package struct JSONWriter: Sendable {
         bytes.reserveCapacity(capacity)
     }
 
+    /// Creates a writer of a frame, whose header comes before the JSON.
+    init(frameCapacity: Int) {
+        self.init(capacity: frameCapacity)
+        for _ in 0..<FrameHeader.byteCount { bytes.append(0) }
+    }
+
+    /// Completes a frame.
+    ///
+    /// - Parameter payloadCount: The size of its payload.
+    /// - Returns: The header and the JSON.
+    mutating func finishFrame(payloadCount: Int) -> [UInt8] {
+        let sizes = UInt64(UInt32(bytes.count - FrameHeader.byteCount)) << 32 | UInt64(UInt32(payloadCount))
+        for index in 0..<FrameHeader.byteCount { bytes[index] = UInt8(truncatingIfNeeded: sizes >> (56 - 8 * index)) }
+        return bytes
+    }
+
     /// Appends a value.
     ///
     /// - Parameter value: The value. A number that is not finite becomes `null`, because JSON can't represent it.
@@ -18,13 +34,26 @@ package struct JSONWriter: Sendable {
         switch value {
         case .null: write(raw: "null")
         case .bool(let value): write(raw: value ? "true" : "false")
-        case .integer(let value): bytes.append(contentsOf: String(value).utf8)
+        case .integer(let value): write(value)
         // The description of a double is the shortest text that parses as the same number, and is valid JSON.
         case .number(let value): bytes.append(contentsOf: (value.isFinite ? value.description : "null").utf8)
         case .string(let value): write(value)
         case .array(let elements): write(elements)
         case .object(let object): write(object)
         }
+    }
+
+    /// Appends an integer: into place, because a page of a listing has thousands.
+    private mutating func write(_ value: Int64) {
+        if value < 0 { bytes.append(UInt8(ascii: "-")) }
+        var digits = InlineArray<20, UInt8>(repeating: 0)
+        var (first, rest) = (digits.count, value.magnitude)
+        repeat {
+            first -= 1
+            digits[first] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+            rest /= 10
+        } while rest > 0
+        for index in first..<digits.count { bytes.append(digits[index]) }
     }
 
     /// Appends a list.
@@ -54,16 +83,18 @@ package struct JSONWriter: Sendable {
         bytes.append(UInt8(ascii: "\""))
         let utf8 = text.utf8
         let span = utf8.span
-        if span.indices.contains(where: { Self.needsEscape(span[$0]) }) {
-            for index in span.indices { writeEscaped(span[index]) }
-        } else {
-            bytes.append(contentsOf: utf8)
+        unsafe span.withUnsafeBufferPointer { text in
+            if unsafe text.contains(where: Self.needsEscape) {
+                for index in text.indices { writeEscaped(unsafe text[index]) }
+            } else {
+                unsafe bytes.append(contentsOf: text)
+            }
         }
         bytes.append(UInt8(ascii: "\""))
     }
 
     /// Appends text that is JSON already: the fixed parts of a message.
-    mutating func write(raw text: String) { bytes.append(contentsOf: text.utf8) }
+    mutating func write(raw text: StaticString) { text.withUTF8Buffer { unsafe bytes.append(contentsOf: $0) } }
 
     private static func needsEscape(_ byte: UInt8) -> Bool {
         byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
@@ -79,7 +110,9 @@ package struct JSONWriter: Sendable {
         case 0x0C: bytes.append(UInt8(ascii: "f"))
         case 0x0D: bytes.append(UInt8(ascii: "r"))
         case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes.append(byte)
-        default: write(raw: byte < 0x10 ? "u000\(String(byte, radix: 16))" : "u00\(String(byte, radix: 16))")
+        default:
+            write(raw: byte < 0x10 ? "u000" : "u00")
+            bytes.append(contentsOf: String(byte, radix: 16).utf8)
         }
     }
 }

@@ -25,7 +25,9 @@ package struct Request: Equatable, Sendable {
         guard let message = value.objectValue else { throw RequestError("the request is not an object") }
         // First, so that every other error is answered with the identifier of the request.
         id = try Self.identifier(in: message)
-        guard message["jsonrpc"] == "2.0" else { throw RequestError("expected 'jsonrpc' to be '2.0'", id: id) }
+        guard message["jsonrpc"]?.stringValue?.hasSameBytes(as: "2.0") == true else {
+            throw RequestError("expected 'jsonrpc' to be '2.0'", id: id)
+        }
         guard let method = message["method"]?.stringValue else {
             throw RequestError("expected 'method' to be a string", id: id)
         }

@@ -49,7 +49,7 @@ extension AccessAllowParameters: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 4)
         object.append("client", client)
         object.append("verbs", verbs)
         object.append("pattern", pattern)
@@ -104,7 +104,7 @@ extension AccessDenyParameters: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 4)
         object.append("client", client)
         object.append("verbs", verbs)
         object.append("pattern", pattern)
@@ -148,7 +148,7 @@ extension AccessListParameters: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 2)
         object.append("after", after)
         if isOfCaller { object.append("mine", true) }
         return object
@@ -183,7 +183,7 @@ extension AccessRulePage: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 3)
         object.append("rules", rules)
         object.append("next", next)
         object.append("damaged", damaged)
@@ -217,7 +217,7 @@ extension AccessRemoveParameters: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 1)
         object.append("rule", number)
         return object
     }

@@ -43,7 +43,7 @@ extension AuditListParameters: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 3)
         if after != 0 { object.append("after", after) }
         object.append(query.json)
         object.append("limit", limit)
@@ -68,7 +68,7 @@ extension AuditPage: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 5)
         object.append("records", records)
         object.append("next", next)
         if isDamaged { object.append("isDamaged", true) }
@@ -105,7 +105,7 @@ extension AuditVerifyParameters: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 1)
         if after != 0 { object.append("after", after) }
         return object
     }
@@ -121,7 +121,7 @@ extension AuditVerification: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 4)
         object.append("checked", checkedCount)
         if sealedCount != 0 { object.append("sealedCount", sealedCount) }
         object.append("findings", findings)

@@ -37,7 +37,7 @@ extension ContextAuthenticateParameters: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 2)
         object.append("factor", factor)
         object.append("reuse", reuseSeconds)
         return object

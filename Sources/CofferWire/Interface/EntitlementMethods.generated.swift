@@ -34,7 +34,7 @@ extension EntitlementExplainParameters: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 2)
         object.append(subject.json)
         object.append("credential", credential)
         return object
@@ -72,7 +72,7 @@ extension AccessExplanation: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 8)
         object.append("client", client)
         object.append("file", path)
         object.append("line", line)
@@ -116,7 +116,7 @@ extension EntitlementListParameters: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 1)
         if after != 0 { object.append("after", after) }
         return object
     }
@@ -150,7 +150,7 @@ extension EntitlementPage: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 3)
         object.append("entitlements", entitlements)
         object.append("trouble", trouble)
         object.append("next", next)

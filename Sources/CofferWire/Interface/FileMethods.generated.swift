@@ -42,7 +42,7 @@ extension FileAllocateParameters: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 4)
         object.append("handle", handle)
         object.append("offset", offset)
         object.append("length", length)
@@ -77,7 +77,7 @@ extension FileCloseParameters: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 1)
         object.append("handle", handle)
         return object
     }
@@ -133,7 +133,7 @@ extension FileGetExtendedAttributeParameters: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 4)
         object.append("name", name)
         object.append("handle", handle)
         object.append("attribute", attribute)
@@ -179,7 +179,7 @@ extension FileLinkParameters: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 3)
         object.append("name", name)
         object.append("to", target)
         object.append("group", group)
@@ -245,7 +245,7 @@ extension FileListParameters: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 5)
         object.append("name", name)
         if isRecursive { object.append("recursive", true) }
         object.append("limit", limit)
@@ -292,7 +292,7 @@ extension FilePage: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 4)
         object.append("entries", entries)
         object.append("cursor", cursor)
         object.append("damagedCount", damagedCount)
@@ -342,7 +342,7 @@ extension FileListExtendedAttributesParameters: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 3)
         object.append("name", name)
         object.append("handle", handle)
         object.append("group", group)
@@ -366,7 +366,7 @@ extension ExtendedAttributeList: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 1)
         object.append("attributes", attributes)
         return object
     }
@@ -442,7 +442,7 @@ extension FileMkdirParameters: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 7)
         object.append("name", name)
         object.append("class", protectionClass)
         if makesParents { object.append("parents", true) }
@@ -566,7 +566,7 @@ extension FileOpenParameters: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 8)
         object.append("name", name)
         object.append("access", access)
         if creates { object.append("create", true) }
@@ -624,7 +624,7 @@ extension FileOpenResult: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 5)
         object.append("handle", handle)
         object.append("bytes", byteCount)
         object.append("class", protectionClass)
@@ -695,7 +695,7 @@ extension FileProtectParameters: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 6)
         object.append("name", name)
         object.append("class", protectionClass)
         if isRecursive { object.append("recursive", true) }
@@ -732,7 +732,7 @@ extension FileProtectionChange: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 3)
         object.append("changed", changedCount)
         object.append("unchanged", unchanged)
         object.append("unchangedCount", unchangedCount)
@@ -774,7 +774,7 @@ extension FilePunchParameters: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 3)
         object.append("handle", handle)
         object.append("offset", offset)
         object.append("length", length)
@@ -818,7 +818,7 @@ extension FileReadParameters: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 3)
         object.append("handle", handle)
         object.append("offset", offset)
         object.append("length", length)
@@ -882,7 +882,7 @@ extension FileRemoveParameters: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 5)
         object.append("name", name)
         if isRecursive { object.append("recursive", true) }
         if wantsProgress { object.append("progress", true) }
@@ -942,7 +942,7 @@ extension FileRemoveExtendedAttributeParameters: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 4)
         object.append("name", name)
         object.append("handle", handle)
         object.append("attribute", attribute)
@@ -1013,7 +1013,7 @@ extension FileRenameParameters: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 6)
         object.append("name", name)
         object.append("to", target)
         if replaces { object.append("replace", true) }
@@ -1062,7 +1062,7 @@ extension FileSalvageParameters: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 3)
         object.append("name", name)
         if wantsProgress { object.append("progress", true) }
         object.append("group", group)
@@ -1105,7 +1105,7 @@ extension Salvage: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 4)
         object.append("bytes", byteCount)
         object.append("damagedBytes", damagedByteCount)
         object.append("damaged", damaged)
@@ -1194,7 +1194,7 @@ extension FileSetAttributesParameters: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 8)
         object.append("name", name)
         object.append("handle", handle)
         object.append("mode", mode)
@@ -1271,7 +1271,7 @@ extension FileSetExtendedAttributeParameters: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 6)
         object.append("name", name)
         object.append("handle", handle)
         object.append("attribute", attribute)
@@ -1338,7 +1338,7 @@ extension FileSpace: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 4)
         object.append("totalBytes", totalByteCount)
         object.append("freeBytes", freeByteCount)
         object.append("availableBytes", availableByteCount)
@@ -1388,7 +1388,7 @@ extension FileStatParameters: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 3)
         object.append("name", name)
         object.append("handle", handle)
         object.append("group", group)
@@ -1451,7 +1451,7 @@ extension FileSymlinkParameters: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 5)
         object.append("name", name)
         object.append("target", target)
         object.append("uid", uid)
@@ -1487,7 +1487,7 @@ extension FileSyncParameters: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 1)
         object.append("handle", handle)
         return object
     }
@@ -1521,7 +1521,7 @@ extension FileSyncTreeParameters: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 1)
         if includesClosedFiles { object.append("closedFiles", true) }
         return object
     }
@@ -1557,7 +1557,7 @@ extension FileTruncateParameters: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 2)
         object.append("handle", handle)
         object.append("bytes", byteCount)
         return object
@@ -1596,7 +1596,7 @@ extension FileWriteParameters: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 2)
         object.append("handle", handle)
         object.append("offset", offset)
         return object
@@ -1623,7 +1623,7 @@ extension FileWriteResult: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 2)
         object.append("offset", offset)
         object.append("bytes", byteCount)
         return object

@@ -59,7 +59,7 @@ extension ItemExplainParameters: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 5)
         object.append(wishes.json)
         object.append("name", name)
         object.append("size", byteCount)
@@ -126,7 +126,7 @@ extension ItemGetParameters: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 5)
         object.append("name", name)
         object.append("offset", offset)
         object.append("length", length)
@@ -178,7 +178,7 @@ extension ItemGetResult: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 5)
         object.append("store", store)
         object.append("size", byteCount)
         object.append("delivery", delivery)
@@ -294,7 +294,7 @@ extension ItemListParameters: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 8)
         object.append("prefix", prefix)
         object.append("pattern", pattern)
         if ignoresCase { object.append("ignoreCase", true) }
@@ -355,7 +355,7 @@ extension ItemPage: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 5)
         object.append("items", items)
         object.append("next", next)
         object.append("damaged", damagedCount)
@@ -413,7 +413,7 @@ extension ItemMoveParameters: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 4)
         object.append("name", name)
         object.append("to", target)
         if replaces { object.append("replace", true) }
@@ -473,7 +473,7 @@ extension ItemProtectParameters: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 4)
         object.append("name", name)
         object.append("class", protectionClass)
         object.append("accessible", accessibility)
@@ -502,7 +502,7 @@ extension ProtectionChange: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 2)
         object.append(item.json)
         object.append("warnings", warnings)
         return object
@@ -571,7 +571,7 @@ extension ItemPutParameters: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 6)
         object.append(wishes.json)
         object.append("name", name)
         if !attributes.isEmpty { object.append("attributes", attributes) }
@@ -614,7 +614,7 @@ extension ItemRemoveParameters: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 2)
         object.append("name", name)
         object.append("group", group)
         return object
@@ -653,7 +653,7 @@ extension ItemShowParameters: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 2)
         object.append("name", name)
         object.append("group", group)
         return object
@@ -717,7 +717,7 @@ extension ItemSimulateParameters: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 5)
         object.append("state", state)
         object.append("as", client)
         object.append("group", group)
@@ -764,7 +764,7 @@ extension SimulationPage: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 4)
         object.append("items", items)
         object.append("next", next)
         object.append("damaged", damagedCount)

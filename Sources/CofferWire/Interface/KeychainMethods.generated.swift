@@ -82,7 +82,7 @@ extension KeychainAddParameters: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 8)
         object.append("class", itemClass)
         if !attributes.isEmpty { object.append("attributes", attributes) }
         if !user.isEmpty { object.append("user", user) }
@@ -125,7 +125,7 @@ extension KeychainAddResult: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 3)
         object.append("reference", reference)
         object.append("item", item)
         object.append("warnings", warnings)
@@ -164,7 +164,7 @@ extension KeychainAgreeParameters: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 2)
         object.append(query.json)
         object.append("peer", peer)
         return object
@@ -198,7 +198,7 @@ extension KeychainDeleteParameters: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 1)
         object.append(query.json)
         return object
     }
@@ -262,7 +262,7 @@ extension KeychainFindParameters: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 5)
         object.append(query.json)
         object.append("limit", limit)
         object.append("cursor", cursor)
@@ -328,7 +328,7 @@ extension KeychainPage: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 7)
         object.append("items", items)
         object.append("lockedCount", lockedCount)
         object.append("unauthenticatedCount", unauthenticatedCount)
@@ -383,7 +383,7 @@ extension KeychainHistoryParameters: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 3)
         object.append(query.json)
         object.append("number", number)
         if !returns.isEmpty { object.append("return", returns) }
@@ -407,7 +407,7 @@ extension KeychainHistory: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 1)
         object.append("values", values)
         return object
     }
@@ -439,7 +439,7 @@ extension KeychainPublicKeyParameters: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 1)
         object.append(query.json)
         return object
     }
@@ -453,7 +453,7 @@ extension KeychainPublicKey: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 2)
         object.append("publicKey", bytes)
         object.append("keyType", keyType)
         return object
@@ -491,7 +491,7 @@ extension KeychainRestoreParameters: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 2)
         object.append(query.json)
         object.append("number", number)
         return object
@@ -531,7 +531,7 @@ extension KeychainSignParameters: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 2)
         object.append(query.json)
         object.append("digest", digest)
         return object
@@ -582,7 +582,7 @@ extension KeychainUpdateParameters: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 3)
         object.append(query.json)
         if !change.isEmpty { object.append("set", change) }
         if isSecretEmpty { object.append("emptySecret", true) }
@@ -610,7 +610,7 @@ extension KeychainUpdateResult: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 2)
         object.append("count", count)
         object.append("warnings", warnings)
         return object

@@ -62,7 +62,7 @@ extension LeaseGrantParameters: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 6)
         object.append("name", name)
         object.append("to", client)
         object.append("seconds", seconds)
@@ -89,7 +89,7 @@ extension LeaseGrantResult: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 1)
         object.append("lease", number)
         return object
     }
@@ -123,7 +123,7 @@ extension LeaseListParameters: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 1)
         object.append("after", after)
         return object
     }
@@ -168,7 +168,7 @@ extension LeasePage: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 4)
         object.append("leases", leases)
         object.append("next", next)
         object.append("damaged", damaged)
@@ -203,7 +203,7 @@ extension LeaseRevokeParameters: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 1)
         object.append("lease", number)
         return object
     }

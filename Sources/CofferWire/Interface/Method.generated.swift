@@ -264,30 +264,41 @@ extension Method {
         }
     }
 
+    private static let readWriteDeleteAdmin: Set<Verb> = [.read, .write, .delete, .admin]
+    private static let admin: Set<Verb> = [.admin]
+    private static let audit: Set<Verb> = [.audit]
+    private static let unlock: Set<Verb> = [.unlock]
+    private static let none: Set<Verb> = []
+    private static let write: Set<Verb> = [.write]
+    private static let read: Set<Verb> = [.read]
+    private static let delete: Set<Verb> = [.delete]
+    private static let readAdmin: Set<Verb> = [.read, .admin]
+    private static let lock: Set<Verb> = [.lock]
+
     /// What the client has to be entitled to.
     ///
     /// Some parameters change it, which the gate knows.
     package var verbs: Set<Verb> {
         switch self {
-        case .accessAllow: [.read, .write, .delete, .admin]
+        case .accessAllow: Self.readWriteDeleteAdmin
         case .accessDeny, .accessList, .accessRemove, .entitlementList, .leaseList, .leaseRevoke, .passcodeChange,
             .passcodeRemove, .passcodeSet, .slotAdd, .slotList, .slotRemove, .slotTest, .vaultBlockers, .vaultCheck,
             .vaultErase, .vaultInit, .vaultQuarantine:
-            [.admin]
-        case .auditList, .auditVerify: [.audit]
-        case .contextAuthenticate, .vaultUnlock: [.unlock]
-        case .contextEnd, .entitlementExplain, .fileClose, .fileSync, .hello, .requestCancel, .vaultStatus: []
+            Self.admin
+        case .auditList, .auditVerify: Self.audit
+        case .contextAuthenticate, .vaultUnlock: Self.unlock
+        case .contextEnd, .entitlementExplain, .fileClose, .fileSync, .hello, .requestCancel, .vaultStatus: Self.none
         case .fileAllocate, .fileLink, .fileMkdir, .fileProtect, .filePunch, .fileRemoveExtendedAttribute, .fileRename,
             .fileSetAttributes, .fileSetExtendedAttribute, .fileSymlink, .fileSyncTree, .fileTruncate, .fileWrite,
             .itemMove, .itemProtect, .itemPut, .keychainAdd, .keychainRestore, .keychainUpdate:
-            [.write]
+            Self.write
         case .fileGetExtendedAttribute, .fileList, .fileListExtendedAttributes, .fileOpen, .fileRead, .fileSalvage,
             .fileSpace, .fileStat, .itemExplain, .itemGet, .itemList, .itemShow, .itemSimulate, .keychainAgree,
             .keychainFind, .keychainHistory, .keychainPublicKey, .keychainSign, .vaultWatch:
-            [.read]
-        case .fileRemove, .itemRemove, .keychainDelete: [.delete]
-        case .leaseGrant: [.read, .admin]
-        case .vaultLock: [.lock]
+            Self.read
+        case .fileRemove, .itemRemove, .keychainDelete: Self.delete
+        case .leaseGrant: Self.readAdmin
+        case .vaultLock: Self.lock
         }
     }
 

@@ -46,7 +46,7 @@ extension PasscodeChangeParameters: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 3)
         object.append("credential", credential)
         object.append("kdf", kdf)
         object.append("eraseData", erasesData)
@@ -88,7 +88,7 @@ extension PasscodeRemoveParameters: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 2)
         object.append("credential", credential)
         object.append("destroys", destroyedCount)
         return object
@@ -129,7 +129,7 @@ extension PasscodeSetParameters: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 2)
         object.append("kdf", kdf)
         object.append("eraseData", erasesData)
         return object
@@ -164,7 +164,7 @@ extension SlotAddParameters: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 1)
         object.append("credential", credential)
         return object
     }
@@ -208,7 +208,7 @@ extension SlotList: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 1)
         object.append("slots", slots)
         return object
     }
@@ -246,7 +246,7 @@ extension SlotRemoveParameters: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 2)
         object.append("slot", number)
         object.append("credential", credential)
         return object
@@ -281,7 +281,7 @@ extension SlotTestParameters: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 1)
         object.append("credential", credential)
         return object
     }

@@ -14,7 +14,7 @@ extension AccessRule: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 6)
         object.append("rule", number)
         object.append("kind", kind)
         object.append("client", client)
@@ -48,7 +48,7 @@ extension AccessRuleResult: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 2)
         object.append("rule", number)
         if !held.isEmpty { object.append("held", held) }
         return object
@@ -82,7 +82,7 @@ extension AuditRecord: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 8)
         object.append("number", number)
         object.append("time", time)
         object.append("client", client)
@@ -114,7 +114,7 @@ extension AuditSummary: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 5)
         object.append("records", recordCount)
         object.append("firstTime", firstTime)
         object.append("lastTime", lastTime)
@@ -133,7 +133,7 @@ extension AuditedItem: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 3)
         object.append("name", name)
         object.append("group", group)
         object.append("reference", reference)
@@ -204,7 +204,7 @@ extension Blocker: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 8)
         object.append("connection", connection)
         object.append("client", client)
         object.append("use", use)
@@ -238,7 +238,7 @@ extension CheckPage: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 7)
         object.append("stage", stage)
         object.append("checked", checkedCount)
         object.append("sealed", sealedCount)
@@ -275,7 +275,7 @@ extension ClientIdentity: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 8)
         object.append("pid", processID)
         object.append("uid", userID)
         object.append("gid", groupID)
@@ -305,7 +305,7 @@ extension CountResult: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 1)
         object.append("count", count)
         return object
     }
@@ -320,7 +320,7 @@ extension CredentialAnswer: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 3)
         object.append("name", name)
         object.append("refusal", refusal)
         object.append("protection", protection)
@@ -336,7 +336,7 @@ extension DamagedRange: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 2)
         object.append("offset", offset)
         object.append("bytes", byteCount)
         return object
@@ -377,7 +377,7 @@ extension Entitlement: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 7)
         object.append("file", path)
         object.append("line", line)
         object.append("clients", clients)
@@ -434,7 +434,7 @@ extension Explanation: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 5)
         object.append(placement.json)
         object.append("stored", stored)
         if isSealed { object.append("isSealed", true) }
@@ -464,7 +464,7 @@ extension ExtendedAttributeInfo: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 2)
         object.append("name", name)
         object.append("bytes", byteCount)
         return object
@@ -479,7 +479,7 @@ extension VaultFault: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 2)
         object.append("what", what)
         object.append("hint", hint)
         return object
@@ -502,7 +502,7 @@ extension FileByteCount: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 1)
         object.append("bytes", byteCount)
         return object
     }
@@ -646,7 +646,7 @@ extension FileInfo: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 8)
         object.append("name", name)
         object.append("isDirectory", isDirectory)
         if type != .file { object.append("type", type) }
@@ -694,7 +694,7 @@ extension Finding: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 8)
         object.append("stage", stage)
         object.append("reference", reference)
         object.append("name", name)
@@ -734,7 +734,7 @@ extension KeychainFormerValue: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 3)
         object.append("number", number)
         object.append("replaced", replaced)
         object.append("bytes", byteCount)
@@ -753,7 +753,7 @@ extension ItemAccess: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 5)
         object.append("state", state)
         object.append("read", read)
         object.append("write", write)
@@ -786,7 +786,7 @@ extension ItemChange: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 8)
         object.append("change", kind)
         object.append("store", store)
         object.append("group", group)
@@ -921,7 +921,7 @@ extension ItemInfo: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 8)
         object.append("name", name)
         object.append("group", group)
         object.append(protection.json)
@@ -1016,7 +1016,7 @@ extension KeychainItemInfo: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 8)
         object.append("class", itemClass)
         object.append("reference", reference)
         object.append("attributes", attributes)
@@ -1038,7 +1038,7 @@ extension KeyslotInfo: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 2)
         object.append("slot", number)
         object.append("kind", kind)
         return object
@@ -1104,7 +1104,7 @@ extension LeaseInfo: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 8)
         object.append("lease", number)
         object.append("name", name)
         object.append("group", group)
@@ -1165,7 +1165,7 @@ extension Placement: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 6)
         object.append(protection.json)
         object.append("rule", rule)
         object.append("reason", reason)
@@ -1199,7 +1199,7 @@ extension QuarantineEntry: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 8)
         object.append("store", store)
         object.append("number", number)
         object.append("stage", stage)
@@ -1220,7 +1220,7 @@ extension AuditedRefusal: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 2)
         object.append("code", code)
         object.append("message", message)
         return object
@@ -1267,7 +1267,7 @@ extension SimulatedItem: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 5)
         object.append("name", name)
         object.append(protection.json)
         object.append("read", read)
@@ -1293,7 +1293,7 @@ extension SlotResult: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 1)
         object.append("slot", number)
         return object
     }
@@ -1426,7 +1426,7 @@ extension VaultStatus: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 8)
         object.append("state", state)
         object.append("keychainItems", keychainCount)
         object.append("files", fileCount)
@@ -1457,7 +1457,7 @@ extension AuditSummary.Tally: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 3)
         object.append("client", client)
         object.append("allowed", allowedCount)
         object.append("refused", refusedCount)
@@ -1491,7 +1491,7 @@ extension UnchangedFile: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 3)
         object.append("name", name)
         object.append("code", code)
         object.append("message", message)
@@ -1530,7 +1530,7 @@ extension ProgressParameters: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 3)
         object.append("done", done)
         object.append("total", total)
         object.append("id", request)
@@ -1557,7 +1557,7 @@ extension ItemsDidChangeParameters: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 1)
         object.append("changes", changes)
         return object
     }
@@ -1572,7 +1572,7 @@ extension FailedAttempts: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 3)
         object.append("failedAttempts", count)
         object.append("retrySeconds", retrySeconds)
         object.append("attemptsEnded", isEnded)
@@ -1598,7 +1598,7 @@ extension AuditDidGrowParameters: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 1)
         object.append("records", records)
         return object
     }
@@ -1622,7 +1622,7 @@ extension EventsMissedParameters: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 1)
         object.append("count", count)
         return object
     }
@@ -1641,7 +1641,7 @@ extension ClientLimits: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 2)
         object.append("maxConnections", connections)
         object.append("maxRequestsPerSecond", requestsPerSecond)
         return object
@@ -1659,7 +1659,7 @@ extension AuditQuery: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 5)
         object.append("item", item)
         object.append("group", group)
         object.append("unit", unit)
@@ -1692,7 +1692,7 @@ extension PlacementOptions: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 8)
         object.append("kind", kind)
         object.append("scenario", scenario)
         object.append("protection", protectionClass)
@@ -1727,7 +1727,7 @@ extension KeychainQuery: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 7)
         object.append("class", itemClass)
         if !attributes.isEmpty { object.append("attributes", attributes) }
         if !user.isEmpty { object.append("user", user) }

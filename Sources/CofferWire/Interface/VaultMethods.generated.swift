@@ -40,7 +40,7 @@ extension HelloParameters: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 3)
         object.append("protocol", protocolNumber)
         object.append("group", group)
         if defersSyncs { object.append("deferSyncs", true) }
@@ -74,7 +74,7 @@ extension HelloResult: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 3)
         object.append("protocol", protocolNumber)
         object.append("version", version)
         object.append("group", group)
@@ -107,7 +107,7 @@ extension RequestCancelParameters: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 1)
         object.append("request", request)
         return object
     }
@@ -140,7 +140,7 @@ extension VaultBlockersParameters: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 1)
         object.append("after", after)
         return object
     }
@@ -168,7 +168,7 @@ extension BlockerPage: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 2)
         object.append("blockers", blockers)
         object.append("next", next)
         return object
@@ -227,7 +227,7 @@ extension VaultCheckParameters: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 4)
         if repairs { object.append("repair", true) }
         if isQuick { object.append("quick", true) }
         if wantsProgress { object.append("progress", true) }
@@ -270,7 +270,7 @@ extension VaultEraseParameters: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 2)
         object.append("vaultID", vaultID)
         if isWhatever { object.append("whatever", true) }
         return object
@@ -328,7 +328,7 @@ extension VaultInitParameters: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 4)
         object.append("kdf", kdf)
         object.append("noPasscode", hasNoPasscode)
         if hasNoRecoveryKey { object.append("noRecoveryKey", true) }
@@ -364,7 +364,7 @@ extension VaultLockParameters: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 1)
         object.append("grace", graceSeconds)
         return object
     }
@@ -422,7 +422,7 @@ extension VaultQuarantineParameters: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 4)
         object.append("action", action)
         object.append("store", store)
         object.append("number", number)
@@ -453,7 +453,7 @@ extension QuarantinePage: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 2)
         object.append("entries", entries)
         object.append("cursor", cursor)
         return object
@@ -510,7 +510,7 @@ extension VaultUnlockParameters: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 1)
         object.append("credential", credential)
         return object
     }
@@ -557,7 +557,7 @@ extension VaultWatchParameters: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject()
+        var object = JSONObject(capacity: 3)
         object.append(selection.json)
         if isOfOthersOnly { object.append("othersOnly", true) }
         object.append("group", group)
