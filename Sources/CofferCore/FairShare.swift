@@ -30,6 +30,8 @@ package struct FairQueue {
 
     /// The queues, none of them empty; the first party is next.
     private var lines: [Line] = []
+    /// The memory of the last queue that became empty, for the next one.
+    private var spare: [Int] = []
 
     /// Creates an empty queue.
     package init() {}
@@ -59,7 +61,9 @@ package struct FairQueue {
         if let index = lines.firstIndex(where: { $0.party == party }) {
             lines[index].elements.append(element)
         } else {
-            lines.append(Line(party: party, elements: [element]))
+            spare.append(element)
+            lines.append(Line(party: party, elements: spare))
+            spare = []
         }
     }
 
@@ -73,7 +77,7 @@ package struct FairQueue {
         guard let index = lines.firstIndex(where: { mayGo($0.party) }) else { return nil }
         var line = lines.remove(at: index)
         let element = line.elements.removeFirst()
-        if !line.elements.isEmpty { lines.append(line) }
+        if line.elements.isEmpty { spare = line.elements } else { lines.append(line) }
         return (element, line.party)
     }
 

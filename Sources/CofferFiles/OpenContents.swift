@@ -30,7 +30,8 @@ struct OpenContents {
 
     /// Whether a content of a class that the passcode protects was used since the last call; being open is not a use.
     func takeUse() -> Bool {
-        handles.values.filter { $0.protectionClass != .none }.flatMap(\.keys)
+        if handles.isEmpty { return false }
+        return handles.values.filter { $0.protectionClass != .none }.flatMap(\.keys)
             .reduce(false) { $1.takeUse() || $0 }
     }
 

@@ -7,16 +7,16 @@ package import CofferSystem
 ///
 /// It lives on the daemon's thread.
 package final class VaultKeys {
-    private var keybag: Keybag { didSet { hasPasscode = keybag.hasPasscode } }
-    /// Stored separately, because the keybag would be copied whenever a request asks for the state.
-    private var hasPasscode: Bool
+    private var keybag: Keybag { didSet { noteState() } }
+    /// Stored separately, because keybag and keys would be copied whenever a request asks for the state.
+    private var knownState: VaultState
     let deviceKey: DeviceKey
     let directory: Directory
     private var attempts: PasscodeAttempts
     /// When the delay after wrong passcodes began, in nanoseconds of boot time.
     private var delayStart: UInt64
     private let deviceKeys: DeviceClassKeys
-    var lockState: LockState
+    var lockState: LockState { didSet { noteState() } }
     /// Whether a key that the passcode protects was used since the last ``takeUse()``.
     var wasUsed = false
     /// The keys of the catalog: in memory in every state, so that what is there can be searched.
@@ -24,7 +24,7 @@ package final class VaultKeys {
 
     private init(_ keybag: Keybag, _ deviceKey: DeviceKey, in directory: Directory, at now: UInt64) throws(KeyError) {
         self.keybag = keybag
-        hasPasscode = keybag.hasPasscode
+        knownState = keybag.hasPasscode ? .beforeFirstUnlock : .noPasscode
         self.deviceKey = deviceKey
         self.directory = directory
         delayStart = now
@@ -48,7 +48,9 @@ package final class VaultKeys {
     package var vaultID: ItemID { keybag.vaultID }
 
     /// The state that clients see.
-    package var state: VaultState { hasPasscode ? lockState.name : .noPasscode }
+    package var state: VaultState { knownState }
+
+    private func noteState() { knownState = keybag.hasPasscode ? lockState.name : .noPasscode }
 
     // MARK: Coming up
 

@@ -33,7 +33,7 @@ final class Connection {
     /// Bytes after a request that is being carried out; they may contain secrets.
     private var backlog: SecretBytes?
 
-    private var outbox = Outbox()
+    private let outbox = Outbox()
     /// The refusal of the credential, if it is refused.
     private var refusal: CredentialRefusal?
 
@@ -51,6 +51,8 @@ final class Connection {
     private(set) var isEnding = false
     /// The events of the socket that were not handled yet.
     var ready: EventLoop.Interest = []
+    /// Whether it was added and not dropped yet.
+    var isOpen = false
     /// Whether it is queued for reading.
     var isWaitingToRead = false
     /// Whether it has work without an event: a request that another one had blocked, or bytes that were read ahead.

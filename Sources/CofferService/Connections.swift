@@ -50,6 +50,7 @@ final class Connections {
     func add(_ connection: Connection) throws(SystemError) {
         try connection.start { [unowned self] ready in note(ready, of: connection) }
         all[connection.number] = connection
+        connection.isOpen = true
         connection.tenant.connectionCount += 1
         if connection.tenant.connectionCount == 1 { tenantCount += 1 }
     }
@@ -57,6 +58,7 @@ final class Connections {
     /// Closes and removes a connection.
     func drop(_ connection: Connection) {
         if all.removeValue(forKey: connection.number) == nil { return }
+        connection.isOpen = false
         connection.stop()
         connection.tenant.connectionCount -= 1
         if connection.tenant.connectionCount == 0 { tenantCount -= 1 }
@@ -64,10 +66,13 @@ final class Connections {
     }
 
     /// Whether a connection was not dropped yet.
-    func has(_ connection: Connection) -> Bool { all[connection.number] != nil }
+    func has(_ connection: Connection) -> Bool { connection.isOpen }
 
     /// Removes all of them, before the daemon exits.
-    func removeAll() { all = [:] }
+    func removeAll() {
+        for connection in all.values { connection.isOpen = false }
+        all = [:]
+    }
 
     // MARK: Reading
 

@@ -16,7 +16,7 @@ final class DeferredSyncer: ServerPart {
     }
 
     /// The end of the earlier moment.
-    var nextDeadline: UInt64? { [syncDeadline, announcingDeadline].compactMap(\.self).min() }
+    var nextDeadline: UInt64? { syncDeadline.earlier(announcingDeadline) }
 
     /// Handles the end of a turn.
     func settle() {

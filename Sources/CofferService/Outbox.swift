@@ -5,7 +5,9 @@ internal import CofferVault
 internal import CofferWire
 
 /// The frames to send to a client, with their sizes.
-struct Outbox {
+///
+/// A class, so that asking for its sizes is no access to the whole of it.
+final class Outbox {
     private var frames: [OutgoingFrame] = []
     private(set) var byteCount = 0
     private(set) var secretByteCount = 0
@@ -22,7 +24,7 @@ struct Outbox {
     /// Queues a frame.
     ///
     /// - Parameter now: Nanoseconds of boot time.
-    mutating func append(_ frame: OutgoingFrame, at now: UInt64) {
+    func append(_ frame: OutgoingFrame, at now: UInt64) {
         frame.start = now
         frames.append(frame)
         count(frame)
@@ -31,13 +33,13 @@ struct Outbox {
     /// Queues an event; if too much is pending, counts it as missed.
     ///
     /// - Parameter bytes: Its frame.
-    mutating func append(_ event: VaultEvent, _ bytes: [UInt8], at now: UInt64) {
+    func append(_ event: VaultEvent, _ bytes: [UInt8], at now: UInt64) {
         let frame = OutgoingFrame(bytes)
         if missedCount == 0 && byteCount + frame.byteCount <= Limits.eventBytes { return append(frame, at: now) }
         missedCount += event.count
     }
 
-    private mutating func count(_ frame: OutgoingFrame, sign: Int = 1) {
+    private func count(_ frame: OutgoingFrame, sign: Int = 1) {
         byteCount += sign * frame.byteCount
         secretByteCount += sign * frame.payload.byteCount
         if frame.protection != nil { contentCount += sign }
@@ -46,7 +48,7 @@ struct Outbox {
     // MARK: Sending
 
     /// Sends as much as the socket accepts.
-    mutating func send(to socket: borrowing OwnedDescriptor, at now: UInt64) throws(SystemError) {
+    func send(to socket: borrowing OwnedDescriptor, at now: UInt64) throws(SystemError) {
         while let frame = frames.first {
             guard try send(frame, to: socket) else { return }
             count(frames.removeFirst(), sign: -1)
@@ -87,7 +89,7 @@ struct Outbox {
     /// Replaces the answers whose keys are gone with an error.
     ///
     /// - Returns: Whether all of them were replaced; if one is partly sent, the connection must be closed.
-    mutating func withholdPayloads(in state: VaultState, with error: CofferError) -> Bool {
+    func withholdPayloads(in state: VaultState, with error: CofferError) -> Bool {
         for index in frames.indices where !frames[index].mayBeSent(in: state) {
             guard frames[index].sentCount == 0 else { return false }
             guard let id = frames[index].id else { continue }
@@ -100,5 +102,5 @@ struct Outbox {
         return true
     }
 
-    mutating func removeLast() { count(frames.removeLast(), sign: -1) }
+    func removeLast() { count(frames.removeLast(), sign: -1) }
 }

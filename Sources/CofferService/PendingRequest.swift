@@ -41,6 +41,9 @@ final class PendingRequest {
         scope = RequestScope(of: method, request.params)
     }
 
+    /// Whether the client wants to see its progress; its parameters are not validated.
+    var wantsProgress: Bool { params["progress"]?.boolValue == true }
+
     /// Whether it uses up a one-time authentication.
     ///
     /// A request that waits for nothing runs beside the one that the authentication is for.

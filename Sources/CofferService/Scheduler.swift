@@ -4,8 +4,9 @@ package import CofferVault
 /// Decides which request is carried out next; pure, without I/O or a clock.
 ///
 /// Requests that only read come first, unless they would read uncommitted changes. Requests that change something
-/// follow until the turn's quantum has ended. Both are in round robin over the tenants.
-package struct Scheduler {
+/// follow until the turn's quantum has ended. Both are in round robin over the tenants. A class, so that a question is no
+/// access to the whole of it.
+package final class Scheduler {
     /// What a request may do.
     package enum Kind {
         /// It only reads.
@@ -31,12 +32,12 @@ package struct Scheduler {
     package init() {}
 
     /// Adds a request, which is not queued yet.
-    package mutating func add(_ token: Int, _ scope: RequestScope, _ kind: Kind, of tenant: Int) {
+    package func add(_ token: Int, _ scope: RequestScope, _ kind: Kind, of tenant: Int) {
         entries[token] = Entry(scope: scope, tenant: tenant, kind: kind)
     }
 
     /// Queues a request.
-    package mutating func resume(_ token: Int) {
+    package func resume(_ token: Int) {
         guard let entry = entries[token] else { return }
         switch entry.kind {
         case .reading: reading.append(token, for: entry.tenant)
@@ -45,7 +46,7 @@ package struct Scheduler {
     }
 
     /// Removes a request that has ended.
-    package mutating func remove(_ token: Int) { entries[token] = nil }
+    package func remove(_ token: Int) { entries[token] = nil }
 
     /// Whether a scope may be read now, since it has no uncommitted changes.
     package func mayRead(_ scope: RequestScope) -> Bool {
@@ -53,7 +54,7 @@ package struct Scheduler {
     }
 
     /// The next request that only reads, and need not wait for the commit.
-    package mutating func nextReading() -> Int? {
+    package func nextReading() -> Int? {
         while let (token, _) = reading.removeFirst() {
             guard let entry = entries[token] else { continue }
             if mayRead(entry.scope) { return token }
@@ -63,7 +64,7 @@ package struct Scheduler {
     }
 
     /// The next request that may change something.
-    package mutating func nextChanging() -> Int? {
+    package func nextChanging() -> Int? {
         while let (token, _) = changing.removeFirst() {
             if entries[token] != nil { return token }
         }
@@ -71,13 +72,13 @@ package struct Scheduler {
     }
 
     /// Records that a request has made a change.
-    package mutating func noteChange(by token: Int) {
+    package func noteChange(by token: Int) {
         guard let scope = entries[token]?.scope else { return uncommitted.append(.barrier) }
         if uncommitted.last != scope { uncommitted.append(scope) }
     }
 
     /// Records that all changes were committed or rolled back.
-    package mutating func noteCommit() {
+    package func noteCommit() {
         uncommitted = []
         for token in blocked { resume(token) }
         blocked = []

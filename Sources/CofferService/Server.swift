@@ -148,11 +148,10 @@ package final class Server {
 
     /// Sets the timer to the earliest deadline of all parts; later ones are set when it fires.
     private func setTimer() {
-        let deadlines = [
-            connections.nextDeadline, acceptor.nextDeadline, audit.nextDeadline, locks.nextDeadline, units.nextDeadline,
-            idleExit.nextDeadline, checkpointer.nextDeadline, syncer.nextDeadline,
-        ]
-        guard let next = deadlines.lazy.compactMap(\.self).min(), next < timerDeadline ?? .max else { return }
+        let next = connections.nextDeadline.earlier(acceptor.nextDeadline).earlier(audit.nextDeadline)
+            .earlier(locks.nextDeadline).earlier(units.nextDeadline).earlier(idleExit.nextDeadline)
+            .earlier(checkpointer.nextDeadline).earlier(syncer.nextDeadline)
+        guard let next, next < timerDeadline ?? .max else { return }
         timerDeadline = next
         timer?.set(next)
     }

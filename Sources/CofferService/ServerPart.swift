@@ -26,3 +26,11 @@ class ServerPart {
 
     final var clock: BootClock { configuration.vault.clock }
 }
+
+extension UInt64? {
+    /// The earlier of two times, either of which may be absent.
+    func earlier(_ other: UInt64?) -> UInt64? {
+        guard let self, let other else { return self ?? other }
+        return Swift.min(self, other)
+    }
+}

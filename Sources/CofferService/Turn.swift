@@ -18,7 +18,7 @@ final class Turn: ServerPart {
 
     /// The caller of chores, which no client asks for.
     private let own: Caller
-    private var scheduler = Scheduler()
+    private let scheduler = Scheduler()
     private var running: [Int: Running] = [:]
     private var nextToken = 1
     /// The requests that continue in the next turn.
@@ -174,8 +174,9 @@ final class Turn: ServerPart {
         let call = Call(
             from: connection.caller,
             request.attachments,
-            progress: TransferProgress(token, mailbox, clock),
-            isConnected: { [weak connection] in connection?.hasHungUp == false }
+            progress: request.wantsProgress ? TransferProgress(token, mailbox, clock) : nil,
+            // The request holds the connection anyway, until it is answered.
+            isConnected: { !connection.hasHungUp }
         )
         call.permit = request.permit
         let context = call.caller.context

@@ -62,7 +62,12 @@ package final class EventLoop {
     /// The watches that ``dispatch()`` has to call.
     private var undispatched: [Watch] = []
 
+    /// What the kernel writes its reports to.
+    private let reports = UnsafeMutableBufferPointer<epoll_event>.allocate(capacity: EventLoop.eventsAtOnce)
+
     package init() throws(SystemError) { epoll = try OwnedDescriptor("epoll_create", coffer_epoll_create) }
+
+    deinit { unsafe reports.deallocate() }
 
     // MARK: Watching
 
@@ -139,11 +144,9 @@ package final class EventLoop {
     }
 
     private func pollOnce(_ milliseconds: Int32) -> Int {
-        unsafe withUnsafeTemporaryAllocation(of: epoll_event.self, capacity: Self.eventsAtOnce) { buffer in
-            let count = unsafe epoll_wait(epoll.number, buffer.baseAddress, Int32(buffer.count), milliseconds)
-            for index in 0..<Int(max(count, 0)) { unsafe note(buffer[index].data.u64, buffer[index].events) }
-            return Int(max(count, 0))
-        }
+        let count = unsafe epoll_wait(epoll.number, reports.baseAddress, Int32(reports.count), milliseconds)
+        for index in 0..<Int(max(count, 0)) { unsafe note(reports[index].data.u64, reports[index].events) }
+        return Int(max(count, 0))
     }
 
     private func note(_ token: UInt64, _ events: UInt32) {

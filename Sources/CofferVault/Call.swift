@@ -17,7 +17,7 @@ package final class Call {
     /// Receives progress, if the client asked for it.
     private let progress: (any ProgressObserver)?
     /// Whether the peer still has the connection open.
-    private let isConnected: () -> Bool
+    private var isConnected: () -> Bool
 
     /// Completes the error if the changes since the last commit are rolled back.
     package var explainUndoing: (CofferError) -> CofferError = { $0 }
@@ -75,6 +75,8 @@ package final class Call {
 
     package func cancel() {
         isCancelled = true
+        // It may hold the connection, which holds the request until that is answered.
+        isConnected = { false }
         cancellation?.cancel()
     }
 

@@ -7,7 +7,7 @@ internal import CofferWire
 /// The client of a connection.
 ///
 /// It is identified once, at accept, and handlers look up nothing.
-package struct Caller {
+package final class Caller {
     package let identity: ClientIdentity
     /// Its identity in the form that the audit keeps.
     package let recorded: ClientIdentity

@@ -74,7 +74,9 @@ package struct Claims {
         for claim in entries.keys { entries[claim]?.waiting.removeAll { $0 == request } }
     }
 
-    package func held(by request: Int) -> [Claim] { entries.filter { $0.value.holder == request }.map(\.key) }
+    package func held(by request: Int) -> [Claim] {
+        entries.isEmpty ? [] : entries.filter { $0.value.holder == request }.map(\.key)
+    }
 
     /// All requests that wait.
     package var waiting: [Int] { entries.values.flatMap { $0.waiting.elements } }
