@@ -17,14 +17,21 @@ struct AuditBlock {
     /// - Returns: The bytes of the block, and the number of its records: at least one.
     static func encode(_ rest: ArraySlice<AuditRecord>) -> (bytes: [UInt8], count: Int) {
         var clients: [ClientIdentity: UInt16] = [:]
+        // Many records in a row have the same one.
+        var last: (client: ClientIdentity, index: UInt16)?
         var identities = ByteWriter()
         var body = ByteWriter()
         var count = 0
         for record in rest.prefix(Limits.auditBlockRecords) where body.bytes.count < Limits.auditBlockBytes {
             var index = none
             if let client = record.client {
-                index = clients[client] ?? UInt16(clients.count)
-                if clients.updateValue(index, forKey: client) == nil { identities.write(client) }
+                if let last, last.client == client {
+                    index = last.index
+                } else {
+                    index = clients[client] ?? UInt16(clients.count)
+                    if clients.updateValue(index, forKey: client) == nil { identities.write(client) }
+                    last = (client, index)
+                }
             }
             body.write(index)
             body.write(record)
