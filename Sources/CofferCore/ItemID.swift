@@ -49,7 +49,23 @@ public struct ItemID: Hashable, Sendable {
     }
 
     /// The identifier as 32 lower-case hexadecimal digits.
-    public var hexadecimal: String { CofferCore.hexadecimal(bytes) }
+    public var hexadecimal: String {
+        // In place: each row of a listing has one.
+        unsafe String(unsafeUninitializedCapacity: 2 * Self.byteCount) { text in
+            for index in 0..<Self.byteCount {
+                let half = UInt8(truncatingIfNeeded: high >> (60 - 4 * index)) & 15
+                let otherHalf = UInt8(truncatingIfNeeded: low >> (60 - 4 * index)) & 15
+                unsafe text[index] = digit(half)
+                unsafe text[Self.byteCount + index] = digit(otherHalf)
+            }
+            return 2 * Self.byteCount
+        }
+    }
+}
+
+/// The digit of half a byte.
+@usableFromInline func digit(_ half: UInt8) -> UInt8 {
+    half + (half < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10)
 }
 
 /// Bytes as lower-case hexadecimal digits.
@@ -57,7 +73,6 @@ public struct ItemID: Hashable, Sendable {
 /// - Parameter bytes: Any bytes that are not secret.
 /// - Returns: Two digits a byte.
 @inlinable public func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
-    func digit(_ half: UInt8) -> UInt8 { half + (half < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10) }
     var digits: [UInt8] = []
     digits.reserveCapacity(2 * bytes.underestimatedCount)
     for byte in bytes {

@@ -20,16 +20,21 @@ package struct ItemDetails {
 }
 
 extension ItemInfo {
-    package init(_ item: StoredItem, in state: VaultState) {
+    /// Describes an item.
+    ///
+    /// - Parameters:
+    ///   - name: The name under which it is listed, if it is known already.
+    ///   - state: The state of the vault.
+    package init(_ item: StoredItem, named name: String? = nil, in state: VaultState) {
         switch item {
-        case .keychain(let item): self.init(item, in: state)
+        case .keychain(let item): self.init(item, named: name, in: state)
         case .file(let file): self.init(file, in: state)
         }
     }
 
-    package init(_ item: KeychainItem, in state: VaultState, details: ItemDetails? = nil) {
+    package init(_ item: KeychainItem, named name: String? = nil, in state: VaultState, details: ItemDetails? = nil) {
         self.init(
-            name: item.listedName,
+            name: name ?? item.listedName,
             group: item.attributes.group,
             protection: .keychain(item.accessibility),
             itemClass: item.attributes.itemClass,

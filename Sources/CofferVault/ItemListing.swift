@@ -20,19 +20,22 @@ package final class ItemListing<Entry>: SlicedWork {
     private var position: ListingPosition
     private var walk: TreeWalk?
     private var quota: PageQuota
-    /// Describes an item that is listed.
-    private let describe: (StoredItem) -> Entry
+    /// Describes an item that is listed, by its name in the listing.
+    private let describe: (StoredItem, String) -> Entry
     /// Makes the answer of the entries, the position of the next page, and what could not be read.
     private let page: ([Entry], String?, Unread) -> Reply
     private var items: [Entry] = []
-    /// The indices of the items of the page, by the bytes of their groups and names.
-    private var places: [[UInt8]: Int] = [:]
+    /// What tells the items of the page apart.
+    private var names: [(group: String, name: String, id: ItemID?)] = []
+    /// The indices of the items of the page, by the bytes of their groups and names; `nil` in the first slice, in which no
+    /// item can move between the stores.
+    private var places: [[UInt8]: Int]?
     private var unread = Unread()
 
     package init(
         _ params: ItemListParameters,
         in groups: AccessGroups,
-        describe: @escaping (StoredItem) -> Entry,
+        describe: @escaping (StoredItem, String) -> Entry,
         page: @escaping ([Entry], String?, Unread) -> Reply
     ) throws(CofferError) {
         self.params = params
@@ -77,6 +80,7 @@ package final class ItemListing<Entry>: SlicedWork {
 
     package func slice(_ catalog: Catalog, until isEnough: () -> Bool) throws -> Reply? {
         _ = try walk?.resume()
+        if doneCount > 0 && places == nil { indexItems() }
         repeat {
             guard try advance(catalog) else { return page(items, nil, unread) }
             if quota.isSpent { return page(items, place.text, unread) }
@@ -143,21 +147,39 @@ package final class ItemListing<Entry>: SlicedWork {
     ///
     /// - Parameter id: The item's reference, if it has no path: an item that has one can't have a namesake.
     private func take(_ item: StoredItem, named name: String, _ id: ItemID? = nil) {
-        quota.add(name, of: item.group)
-        // No name contains a NUL. Several items of the keychain may have one qualified name.
+        let group = item.group
+        quota.add(name, of: group)
+        let entry = describe(item, name)
+        if places == nil {
+            names.append((group, name, id))
+        } else if let place = places?.updateValue(items.count, forKey: Self.key(group, name, id)) {
+            places?[Self.key(group, name, id)] = place
+            items[place] = entry
+            return
+        }
+        items.append(entry)
+    }
+
+    // No name contains a NUL. Several items of the keychain may have one qualified name.
+    private static func key(_ group: String, _ name: String, _ id: ItemID?) -> [UInt8] {
         var key: [UInt8] = []
-        key.reserveCapacity(item.group.utf8.count + name.utf8.count + 2 + ItemID.byteCount)
-        key += item.group.utf8
+        key.reserveCapacity(group.utf8.count + name.utf8.count + 2 + ItemID.byteCount)
+        key += group.utf8
         key.append(0)
         key += name.utf8
         if let id {
             key.append(0)
             key += id.bytes
         }
-        let entry = describe(item)
-        if let place = places[key] { return items[place] = entry }
-        places[key] = items.count
-        items.append(entry)
+        return key
+    }
+
+    private func indexItems() {
+        var places: [[UInt8]: Int] = [:]
+        places.reserveCapacity(names.count)
+        for (place, item) in names.enumerated() { places[Self.key(item.group, item.name, item.id)] = place }
+        self.places = places
+        names = []
     }
 
     private func add(_ item: KeychainItem) {

@@ -67,7 +67,8 @@ final class Completions: SlicedWork {
     /// Begins to read a page.
     private func begin(after place: String?) throws {
         let params = ItemListParameters(prefix: isWhole ? nil : prefix, after: place)
-        listing = try ItemListing(params, in: isWhole ? .all : [group], describe: { [unowned self] in take($0) }) {
+        let groups: AccessGroups = isWhole ? .all : [group]
+        listing = try ItemListing(params, in: groups, describe: { [unowned self] in take($1, in: $0.group) }) {
             [unowned self] in
             next = $1
             isComplete = isComplete && $2.damagedCount == 0 && $2.sealedCount == 0
@@ -75,8 +76,8 @@ final class Completions: SlicedWork {
         }
     }
 
-    private func take(_ item: StoredItem) {
-        if !isFull, (try? names.append(item.path, in: item.group)) != true { isFull = true }
+    private func take(_ name: String, in group: String) {
+        if !isFull, (try? names.append(name, in: group)) != true { isFull = true }
     }
 
     private func finish(_ kept: KeptNames) -> Reply {

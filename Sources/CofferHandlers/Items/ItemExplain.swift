@@ -66,7 +66,7 @@ extension Vault {
         let listing = try ItemListing(
             ItemListParameters(after: params.after, limit: params.limit),
             in: [group],
-            describe: { item in
+            describe: { item, _ in
                 let access = self.access(to: item, orTo: item.protection, of: group, by: client, in: state)
                 return SimulatedItem(item, access)
             },

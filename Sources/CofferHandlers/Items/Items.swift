@@ -118,7 +118,7 @@ extension Vault {
             throw CofferError(.param, "parameters 'group' and 'allGroups' were both given", hint: "give one of them")
         }
         let groups: AccessGroups = params.isOfAllGroups ? call.caller.rights.reach : [try call.group(params.group)]
-        let listing = try ItemListing(params, in: groups, describe: { ItemInfo($0, in: keys.state) }) {
+        let listing = try ItemListing(params, in: groups, describe: { ItemInfo($0, named: $1, in: keys.state) }) {
             Reply(ItemPage(items: $0, next: $1, damagedCount: $2.damagedCount, sealedCount: $2.sealedCount))
         }
         return try perform(listing, call)
