@@ -128,7 +128,12 @@ extension Vault {
     ///
     /// A directory that was only made implicitly does not count: it disappears with its last entry.
     package func checkNoDirectory(_ name: ItemName, in group: String, _ catalog: Catalog) throws {
-        if try catalog.files.occupant(of: name, in: group) == .madeDirectory { throw CofferError.isDirectory(name) }
+        try checkNoDirectory(at: catalog.files.spot(of: name, in: group), catalog)
+    }
+
+    /// Refuses a name that a directory has.
+    package func checkNoDirectory(at spot: FileSpot, _ catalog: Catalog) throws {
+        if try catalog.files.occupant(at: spot) == .madeDirectory { throw CofferError.isDirectory(spot.name) }
     }
 
     /// Refuses a name that a secret has: a name is in one store at a time.

@@ -94,25 +94,12 @@ extension FileStore {
         try tree.place(at: name, in: group)?.defaultClass
     }
 
-    /// What the directories around a name say about a new item there, at any depth.
-    ///
-    /// Before the first unlock, a directory whose metadata can't be opened counts as one that was created explicitly.
+    /// What is at a path, and around it.
     ///
     /// - Parameters:
     ///   - name: The path.
     ///   - group: The caller's group.
-    /// - Returns: Whether one of them was created explicitly or has a default class, and the innermost default class.
-    package func surroundings(
-        of name: ItemName,
-        in group: String
-    ) throws -> (isInMadeDirectory: Bool, defaultClass: ProtectionClass?) {
-        var (isFound, defaultClass) = (false, ProtectionClass?.none)
-        try tree.forEachDirectory(around: name, in: group) { directory in
-            if directory.stays || directory.defaultClass != nil { isFound = true }
-            defaultClass = directory.defaultClass ?? defaultClass
-        }
-        return (isFound, defaultClass)
-    }
+    package func spot(of name: ItemName, in group: String) throws -> FileSpot { try FileSpot(name, in: group, tree) }
 
     /// What keeps a keychain item from having a name, in every state of the vault.
     ///
@@ -128,7 +115,14 @@ extension FileStore {
     ///   - group: The caller's group.
     /// - Returns: `nil` if a keychain item may have the name.
     package func occupant(of name: ItemName, in group: String) throws -> Occupant? {
-        guard let place = try tree.place(at: name, in: group) else { return nil }
+        try occupant(at: spot(of: name, in: group))
+    }
+
+    /// What keeps a keychain item from having the name of a path.
+    ///
+    /// - Returns: `nil` if a keychain item may have the name.
+    package func occupant(at spot: FileSpot) throws -> Occupant? {
+        guard let place = try spot.place else { return nil }
         if place.kind == .file { return .file }
         return place.stays || place.kind == .symbolicLink ? .madeDirectory : nil
     }

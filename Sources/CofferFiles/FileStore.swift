@@ -120,7 +120,12 @@ package final class FileStore {
         in group: String,
         for operation: ItemOperation = .read
     ) throws -> FileItem? {
-        guard let place = try tree.place(at: name, in: group), place.kind == .file else { return nil }
+        try file(tree.place(at: name, in: group), name, for: operation)
+    }
+
+    /// The file that a row describes.
+    func file(_ place: FileTree.Place?, _ name: ItemName, for operation: ItemOperation) throws -> FileItem? {
+        guard let place, place.kind == .file else { return nil }
         guard let node = place.node else { throw CofferError.locked(name.quoted, in: keys.state, for: operation) }
         return FileItem(node, path: name.path, place.name)
     }

@@ -96,14 +96,28 @@ struct FileTree {
 
     /// Calls a closure for the existing directories of a path, from the root on.
     func forEachDirectory(around name: ItemName, in group: String, _ each: (Place) throws -> Void) throws {
-        var parent = Self.root
-        for component in name.components.dropLast() {
-            guard let next = try place(component, under: parent, in: group, name), next.kind == .directory else {
-                return
+        _ = try forEachDirectory(name.components.dropLast(), in: group, name, each)
+    }
+
+    /// Calls a closure for the existing directories of a path, from the root on.
+    ///
+    /// - Returns: How many there are.
+    func forEachDirectory(
+        _ components: ArraySlice<Substring>,
+        in group: String,
+        _ subject: ItemName,
+        _ each: (Place) throws -> Void
+    ) throws -> Int {
+        var (parent, count) = (Self.root, 0)
+        for component in components {
+            guard let next = try place(component, under: parent, in: group, subject), next.kind == .directory else {
+                break
             }
             try each(next)
             parent = next.id
+            count += 1
         }
+        return count
     }
 
     /// Whether a parent of the path is a file, or the path is something else than a file.

@@ -62,7 +62,7 @@ package final class KeychainStore {
     ///
     /// - Parameters:
     ///   - key: The key of the password.
-    ///   - known: The existing one, if nothing was changed since it was found.
+    ///   - known: What was found under the key, if nothing was changed since.
     ///   - secret: The secret, of at most ``Limits/secretBytes``.
     ///   - accessibility: Its accessibility. The class key must be in memory, and so must that of an item that is
     ///     replaced; a deposit is replaced by a deposit in every state.
@@ -78,7 +78,7 @@ package final class KeychainStore {
     @discardableResult
     package func put(
         _ key: GenericPasswordKey,
-        over known: KeychainItem? = nil,
+        over known: Known = .unknown,
         secret: borrowing SecretBytes,
         accessibility: Accessibility,
         kind: ItemKind?,
@@ -94,7 +94,7 @@ package final class KeychainStore {
             attributes.kind = kind
             attributes.decision = decision
             return try replaceSealed(attributes, secret, accessibility, now)
-        } else if let existing = try known ?? find(key) {
+        } else if let existing = try existing(key, known) {
             var attributes = existing.attributes.changed(by: change, group: nil)
             attributes.kind = kind ?? attributes.kind
             attributes.decision = decision
@@ -121,6 +121,22 @@ package final class KeychainStore {
                 if let kept { try restoreHistory(kept) }
                 return id
             }
+        }
+    }
+
+    /// What the caller has found under the key of a generic password.
+    package enum Known {
+        /// It has not looked.
+        case unknown
+        case nothing
+        case item(KeychainItem)
+    }
+
+    private func existing(_ key: GenericPasswordKey, _ known: Known) throws -> KeychainItem? {
+        switch known {
+        case .unknown: try find(key)
+        case .nothing: nil
+        case .item(let item): item
         }
     }
 

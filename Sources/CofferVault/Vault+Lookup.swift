@@ -1,5 +1,5 @@
 package import CofferCore
-internal import CofferFiles
+package import CofferFiles
 package import CofferKeychain
 internal import CofferKeys
 package import CofferWire
@@ -10,14 +10,21 @@ extension Vault {
     /// A name is in one store at a time.
     ///
     /// - Throws: `interactionNotAllowed` before the first unlock, if the passcode protects its name.
-    package func stored(_ name: ItemName, in group: String) throws -> Located? {
+    ///
+    /// - Parameter spot: Where the name is in the file store, if the caller asks for more there.
+    package func stored(_ name: ItemName, in group: String, at spot: FileSpot? = nil) throws -> Located? {
         let catalog = try catalog
         let state = try keys.state
         let secret = try catalog.keychain.find(GenericPasswordKey(name, in: group)).map { StoredItem.keychain($0) }
         let item =
-            try secret ?? catalog.files.find(name, in: group).map { .file($0) }
+            try secret ?? file(name, in: group, at: spot, catalog).map { .file($0) }
             ?? qualified(name, in: group).map { .keychain($0) }
         return item.map { Located(item: $0, info: ItemInfo($0, in: state)) }
+    }
+
+    private func file(_ name: ItemName, in group: String, at spot: FileSpot?, _ catalog: Catalog) throws -> FileItem? {
+        if let spot { return try catalog.files.find(at: spot) }
+        return try catalog.files.find(name, in: group)
     }
 
     /// Finds the keychain item that a name means which is no path.
@@ -36,9 +43,11 @@ extension Vault {
     }
 
     /// What is stored under a name, in every state of the vault.
-    package func present(_ name: ItemName, in group: String) throws -> Present? {
+    ///
+    /// - Parameter spot: Where the name is in the file store, if the caller asks for more there.
+    package func present(_ name: ItemName, in group: String, at spot: FileSpot? = nil) throws -> Present? {
         do {
-            return try stored(name, in: group).map { Present(protection: $0.info.protection, located: $0) }
+            return try stored(name, in: group, at: spot).map { Present(protection: $0.info.protection, located: $0) }
         } catch let error as CofferError where error.code == .interactionNotAllowed {
             let accessibility = try catalog.keychain.accessibility(of: GenericPasswordKey(name, in: group))
             let protection =

@@ -12,7 +12,8 @@ extension Vault {
         let caller = call.caller
         let sample = try call.attachments.takePayload().orEmpty()
         let group = try caller.group(params.wishes.group)
-        let present = try params.name.flatMap { try self.present($0, in: group) }
+        let spot = try params.name.map { try catalog.files.spot(of: $0, in: group) }
+        let present = try params.name.flatMap { try self.present($0, in: group, at: spot) }
         let located = present?.located
         let byteCount = params.byteCount ?? located?.info.byteCount ?? Int64(sample.count)
         let client = params.client.map { ClientIdentity($0, of: caller.identity) } ?? caller.identity
@@ -22,7 +23,7 @@ extension Vault {
             ?? sample.withBytes { content in
                 try route(
                     params.name,
-                    in: group,
+                    at: spot,
                     over: present,
                     params.wishes,
                     content,

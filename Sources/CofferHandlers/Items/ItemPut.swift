@@ -38,7 +38,8 @@ extension Vault {
         in group: String,
         _ call: Call
     ) throws -> Step {
-        let before = try present(params.name, in: group)
+        let spot = try catalog.files.spot(of: params.name, in: group)
+        let before = try present(params.name, in: group, at: spot)
         if params.isIfAbsent && before != nil { throw CofferError.existsAlready(params.name) }
         try params.checkAttributes()
         let replaced = before?.located?.qualifiedItem
@@ -47,7 +48,7 @@ extension Vault {
         let verdict = try intake.prefix.withBytes { content in
             try route(
                 params.name,
-                in: group,
+                at: spot,
                 over: before,
                 params.wishes,
                 content,
@@ -67,7 +68,7 @@ extension Vault {
                 try replaceSecret(of: replaced, by: intake.prefix, params, accessibility, context)
                 return .done(Reply(Placement(verdict, replacing: before?.protection)))
             }
-            try putInKeychain(params, intake.prefix, accessibility, verdict.decision, group, over: before, context)
+            try putInKeychain(params, intake.prefix, accessibility, verdict.decision, at: spot, over: before, context)
             return .done(Reply(Placement(verdict, replacing: before?.protection)))
         case .file(let protectionClass):
             if let replaced { throw CofferError.noFile(replaced) }
@@ -89,7 +90,7 @@ extension Vault {
     ///
     /// - Parameters:
     ///   - name: Its name, if it has one.
-    ///   - group: Its access group.
+    ///   - spot: Where the name is in the file store.
     ///   - existing: The item that is stored under the name.
     ///   - wishes: The wishes of the caller.
     ///   - content: Its first bytes.
@@ -98,7 +99,7 @@ extension Vault {
     ///   - entitled: The protection that the client's entitlement prescribes.
     func route(
         _ name: ItemName?,
-        in group: String,
+        at spot: FileSpot?,
         over existing: Present?,
         _ wishes: PlacementOptions,
         _ content: RawSpan,
@@ -106,21 +107,20 @@ extension Vault {
         for client: ClientIdentity,
         entitled: Protection?
     ) throws -> Verdict {
-        let surroundings = try name.map { try catalog.files.surroundings(of: $0, in: group) }
         let verdict = try Routing.route(
             RoutingFacts(
                 content,
                 size: size,
                 wishes,
                 formerKind: existing?.kind,
-                isInDirectory: surroundings?.isInMadeDirectory ?? false
+                isInDirectory: spot?.isInMadeDirectory ?? false
             ),
             wishes: RoutingWishes(
                 store: wishes.store,
                 protectionClass: wishes.protectionClass,
                 accessibility: wishes.accessibility,
                 existing: existing?.protection,
-                directory: surroundings?.defaultClass,
+                directory: spot?.defaultClass,
                 entitled: entitled,
                 configured: routing.protection(of: name, from: client)
             ),
@@ -173,19 +173,19 @@ extension Vault {
         _ secret: borrowing SecretBytes,
         _ accessibility: Accessibility,
         _ decision: String,
-        _ group: String,
+        at spot: FileSpot,
         over before: Present?,
         _ context: AuthenticationContext
     ) throws {
-        let key = GenericPasswordKey(params.name, in: group)
+        let key = GenericPasswordKey(params.name, in: spot.group)
         let (catalog, replaced) = (try catalog, before?.located?.item)
         try catalog.change { changes in
-            if before == nil { try checkNoDirectory(params.name, in: group, catalog) }
+            if before == nil { try checkNoDirectory(at: spot, catalog) }
             let file = replaced?.file
             try checkReplacing(file.map(StoredItem.file))
             let id = try catalog.keychain.put(
                 key,
-                over: replaced?.secret,
+                over: before == nil ? .nothing : replaced?.secret.map { .item($0) } ?? .unknown,
                 secret: secret,
                 accessibility: accessibility,
                 kind: params.wishes.kind ?? file?.kind,
