@@ -25,12 +25,10 @@ struct Listing {
         _ parameters: (_ after: String?) -> ItemListParameters
     ) throws(CofferError) {
         var (items, damagedCount, sealedCount): ([ItemInfo], Int, Int) = ([], 0, 0)
-        try forEachPage { (after: String?) throws(CofferError) in
-            let page = try client.call(parameters(after)).value
+        try client.forEachPage(parameters) { (page: ItemPage) throws(CofferError) in
             items += page.items
             damagedCount += page.damagedCount
             sealedCount += page.sealedCount
-            return page.next
         }
         items.sortByName(\.name, in: \.group, \.reference)
         (self.items, self.damagedCount, self.sealedCount) = (items, damagedCount, sealedCount)

@@ -108,13 +108,55 @@ public final class BlockingClient {
         passing descriptor: Int32? = nil,
         progress: ((TransferProgress) -> Void)? = nil
     ) throws(CofferError) -> Answer {
-        if let end { throw end }
         let passed = descriptor.map { PassedDescriptor(borrowing: $0) }
-        machine.submit(try Call(nextNumber, method, params, payload: payload, descriptor: passed), at: .now)
+        return try answer(to: submit(method, params, payload: payload, passing: passed), method, telling: progress)
+    }
+
+    /// Requests pages one after the other: the daemon makes the next one while a page is being taken.
+    ///
+    /// - Parameters:
+    ///   - parameters: Returns the parameters of the page at a position.
+    ///   - take: Called with each page.
+    package func forEachPage<Parameters: MethodParameters>(
+        _ parameters: (_ after: String?) -> Parameters,
+        take: (Parameters.Result) throws(CofferError) -> Void
+    ) throws(CofferError) where Parameters.Result: Page {
+        func ask(for position: String?) throws(CofferError) -> Int64 {
+            try submit(Parameters.method, Parameters.coding.params(parameters(position)))
+        }
+        var asked: Int64? = try ask(for: nil)
+        while let number = asked {
+            let answer = try answer(to: number, Parameters.method, telling: nil)
+            asked = try Parameters.Result.next(in: answer.json).map { (next) throws(CofferError) in try ask(for: next) }
+            try take(Parameters.coding.result(answer.json))
+        }
+    }
+
+    /// Sends a request.
+    ///
+    /// - Returns: Its number.
+    private func submit(
+        _ method: Method,
+        _ params: JSONObject,
+        payload: Secret? = nil,
+        passing descriptor: PassedDescriptor? = nil
+    ) throws(CofferError) -> Int64 {
+        if let end { throw end }
+        let number = nextNumber
+        machine.submit(try Call(number, method, params, payload: payload, descriptor: descriptor), at: .now)
         nextNumber += 1
         link.flush(&machine)
+        return number
+    }
+
+    /// Waits for the answer to a request.
+    private func answer(
+        to number: Int64,
+        _ method: Method,
+        telling progress: ((TransferProgress) -> Void)?
+    ) throws(CofferError) -> Answer {
         while true {
-            switch takeEnding(telling: progress) {
+            switch takeEnding(of: number, telling: progress) {
             case nil: takeTurn()
             case .failed(let error)?: throw error
             case .answered(let outcome)?:
@@ -166,7 +208,7 @@ public final class BlockingClient {
             if let end { throw end }
             if let limit, limit <= .now { return nil }
             takeTurn(until: limit)
-            _ = takeEnding(telling: nil)
+            _ = takeEnding(of: nil, telling: nil)
         }
     }
 
@@ -176,13 +218,16 @@ public final class BlockingClient {
         case failed(CofferError)
     }
 
-    /// Processes the effects; returns how the call ended, if it has.
-    private func takeEnding(telling progress: ((TransferProgress) -> Void)?) -> Ending? {
+    /// Processes the effects; returns how a call ended, if it has.
+    ///
+    /// - Parameter number: The call. The answer to a page that was asked for, and is not wanted any more, is dropped.
+    private func takeEnding(of number: Int64?, telling progress: ((TransferProgress) -> Void)?) -> Ending? {
         var ending: Ending?
         for effect in machine.takeEffects() {
             switch effect {
-            case .answered(_, let outcome): ending = .answered(outcome)
-            case .failed(_, let error): ending = .failed(error)
+            case .answered(number, let outcome): ending = .answered(outcome)
+            case .failed(number, let error): ending = .failed(error)
+            case .answered, .failed: break
             case .progress(_, let reached): progress?(reached)
             case .event(let event): events.append(event)
             case .lost(let reason): end = reason
