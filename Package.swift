@@ -192,9 +192,24 @@ let edges: [Target] = [
         ]
     ),
     .target(
+        name: "CofferBackupCommands",
+        dependencies: [
+            "CofferBackup",
+            "CofferClient",
+            "CofferCore",
+            "CofferMemory",
+            "CofferSession",
+            "CofferSystem",
+            "CofferTerminal",
+            "CofferWire",
+            .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        ]
+    ),
+    .target(
         name: "CofferCommands",
         dependencies: [
             "CofferAdministration",
+            "CofferBackupCommands",
             "CofferClient",
             "CofferContents",
             "CofferCore",
@@ -259,9 +274,9 @@ let tests: [Target] =
         .target(
             name: "FuzzTargets",
             dependencies: [
-                "CofferAccess", "CofferChunks", "CofferClient", "CofferContents", "CofferCore", "CofferCrypto",
-                "CofferDatabase", "CofferExchange", "CofferFiles", "CofferKeychain", "CofferKeys", "CofferMemory",
-                "CofferRouting", "CofferService", "CofferSystem", "CofferVault", "CofferWire",
+                "CofferAccess", "CofferBackup", "CofferChunks", "CofferClient", "CofferContents", "CofferCore",
+                "CofferCrypto", "CofferDatabase", "CofferExchange", "CofferFiles", "CofferKeychain", "CofferKeys",
+                "CofferMemory", "CofferRouting", "CofferService", "CofferSystem", "CofferVault", "CofferWire",
             ],
             path: "Tests/FuzzTargets"
         ),

@@ -17,6 +17,9 @@ package struct FileIdentity: Equatable, Sendable {
 
     init(bytes: [UInt8]) { self.bytes = bytes }
 
+    /// The identity of what some bytes describe, such as when the catalog was last written.
+    package init(describing bytes: [UInt8]) { self.bytes = Array(sha256(bytes).prefix(Self.byteCount)) }
+
     /// The identity of an open file.
     ///
     /// A file that was changed in the last two seconds has none: it could change again without another time.

@@ -1,5 +1,6 @@
 package import ArgumentParser
 internal import CofferAdministration
+internal import CofferBackupCommands
 internal import CofferCore
 internal import CofferImportExport
 internal import CofferPrograms
@@ -26,7 +27,7 @@ package struct CofferCommand: Executable {
                 subcommands: [Generate.self, Edit.self, Copy.self, Otp.self, Login.self, AgentVerb.verb]
             ),
             CommandGroup(name: "Programs", subcommands: ProgramVerbs.all),
-            CommandGroup(name: "The vault", subcommands: VaultVerbs.all),
+            CommandGroup(name: "The vault", subcommands: VaultVerbs.all + BackupVerbs.all),
         ]
     )
 

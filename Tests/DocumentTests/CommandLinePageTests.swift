@@ -12,6 +12,7 @@ import Testing
     private let sessionsPage: Page
     private let agentPage: Page
     private let importPage: Page
+    private let backupPage: Page
 
     init() throws {
         page = try Page("CLI.md")
@@ -21,6 +22,7 @@ import Testing
         sessionsPage = try Page("SESSIONS.md")
         agentPage = try Page("SSH-AGENT.md")
         importPage = try Page("IMPORT.md")
+        backupPage = try Page("BACKUP.md")
     }
 
     @Test func `every exit code is in the table`() throws {
@@ -44,7 +46,8 @@ import Testing
 
     @Test func `every verb of the sources has a synopsis, and no other`() throws {
         let rooms = [
-            "CofferAdministration", "CofferCommands", "CofferImportExport", "CofferPrograms", "CofferSSHAgent",
+            "CofferAdministration", "CofferBackupCommands", "CofferCommands", "CofferImportExport", "CofferPrograms",
+            "CofferSSHAgent",
         ]
         let files = try rooms.flatMap { room in
             try FileManager.default.contentsOfDirectory(
@@ -59,7 +62,9 @@ import Testing
     }
 
     @Test func `every verb below another one has a synopsis, and no other`() throws {
-        let parents = ["device-key", "entitlement", "lease", "passcode", "slot", "keychain", "file", "login", "otp"]
+        let parents = [
+            "backup", "device-key", "entitlement", "lease", "passcode", "slot", "keychain", "file", "login", "otp",
+        ]
         for verb in parents + ["access", "ssh-agent"] {
             let help = try Programs.run(Programs.program("coffer"), [verb, "--help"])
             let lines = help.text.split(separator: "SUBCOMMANDS:").last?.split(separator: "\n") ?? []
@@ -105,7 +110,7 @@ import Testing
         var found: [String: String] = [:]
         var meanings: [(word: String, meaning: String)] = []
         var verb: String?
-        let pages = [page, keychainPage, filesPage, passwordsPage, sessionsPage, agentPage, importPage]
+        let pages = [page, keychainPage, filesPage, passwordsPage, sessionsPage, agentPage, importPage, backupPage]
         for line in pages.flatMap({ $0.blocks("").joined() }) {
             if let match = line.wholeMatch(of: /([A-Z]+): +(.+)/) {
                 meanings.append(("[\(match.1)]", String(match.2)))

@@ -30,6 +30,8 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     case patterns
     /// Recovery keys as they are typed.
     case recoveryKeys = "recovery-keys"
+    /// The objects of a repository of backups.
+    case repositories
     /// The rows of the catalog.
     case rows
     /// Templates, for `inject`.
@@ -55,6 +57,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
         case .oneTimeKeys: try checkOneTimeKey(input)
         case .patterns: try checkPattern(input)
         case .recoveryKeys: try checkRecoveryKey(input)
+        case .repositories: try checkRepository(input)
         case .rows: try checkRow(input)
         case .templates: try checkTemplate(input)
         }

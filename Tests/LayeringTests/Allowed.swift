@@ -72,10 +72,14 @@ let allowedTargets: [String: Set<String>] = [
         "ArgumentParser", "CofferClient", "CofferContents", "CofferExchange", "CofferMemory", "CofferProcesses",
         "CofferPrograms", "CofferSession", "CofferSystem", "CofferTerminal",
     ],
+    "CofferBackupCommands": [
+        "ArgumentParser", "CofferBackup", "CofferClient", "CofferCore", "CofferMemory", "CofferSession", "CofferSystem",
+        "CofferTerminal", "CofferWire",
+    ],
     "CofferCommands": [
-        "ArgumentParser", "CofferAdministration", "CofferClient", "CofferContents", "CofferCore", "CofferCrypto",
-        "CofferImportExport", "CofferMemory", "CofferProcesses", "CofferPrograms", "CofferSession", "CofferSSHAgent",
-        "CofferSystem", "CofferTerminal", "CofferWire",
+        "ArgumentParser", "CofferAdministration", "CofferBackupCommands", "CofferClient", "CofferContents",
+        "CofferCore", "CofferCrypto", "CofferImportExport", "CofferMemory", "CofferProcesses", "CofferPrograms",
+        "CofferSession", "CofferSSHAgent", "CofferSystem", "CofferTerminal", "CofferWire",
     ],
 
     "coffer": ["CofferCommands"],

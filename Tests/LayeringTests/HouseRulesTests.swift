@@ -38,8 +38,8 @@ import Testing
 
     /// What the two programs are made of, beside the rooms that they share with libraries.
     private static let programRooms = [
-        "coffer", "CofferAdministration", "CofferCommands", "CofferContents", "cofferd", "CofferImportExport",
-        "CofferPrograms", "CofferSession", "CofferSSHAgent", "CofferTerminal",
+        "coffer", "CofferAdministration", "CofferBackup", "CofferBackupCommands", "CofferCommands", "CofferContents",
+        "cofferd", "CofferImportExport", "CofferPrograms", "CofferSession", "CofferSSHAgent", "CofferTerminal",
     ]
 
     @Test func `no test imports a room as testable`() throws {

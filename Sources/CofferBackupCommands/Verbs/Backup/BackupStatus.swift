@@ -1,0 +1,73 @@
+internal import ArgumentParser
+internal import CofferBackup
+internal import CofferCore
+internal import CofferSystem
+internal import CofferTerminal
+internal import CofferWire
+
+struct BackupStatus: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "status",
+        abstract: "Say how old the newest snapshot is.",
+        discussion: "It fails with 69 if there is none, or it is older than WarnAfter= days in backup.conf."
+    )
+
+    @OptionGroup var repository: RepositoryOptions
+    @OptionGroup var format: FormatOptions
+
+    func run() throws {
+        let opened = try repository.open()
+        let chain = try opened.chain()
+        let report = RepositoryReport(
+            place: opened.storage.place,
+            isAppendOnly: opened.configuration.isAppendOnly,
+            snapshotCount: chain.snapshots.count,
+            newest: chain.snapshots.last,
+            now: wallClockMilliseconds()
+        )
+        format.show(report)
+        format.show(chain.findings)
+        if !chain.findings.isEmpty { throw CofferError.damagedRepository(chain.findings.count) }
+        try report.check(try BackupSettings.load().warnAfterDays)
+    }
+}
+
+private struct RepositoryReport: Printable {
+    let place: String
+    let isAppendOnly: Bool
+    let snapshotCount: Int
+    let newest: Snapshot?
+    let now: Int64
+
+    private var ageSeconds: Int? { newest.map { Int(max(0, now - $0.date) / 1000) } }
+
+    var json: JSONObject {
+        var json: JSONObject = [
+            "repository": .string(place), "appendOnly": .bool(isAppendOnly),
+            "snapshotCount": .integer(Int64(snapshotCount)),
+        ]
+        if let newest { json.set("newest", .object(newest.json)) }
+        if let ageSeconds { json.set("ageSeconds", .integer(Int64(ageSeconds))) }
+        return json
+    }
+
+    var text: [Line] {
+        var lines: [Line] = [
+            "repository  \(place)\(isAppendOnly ? ", append-only" : "")", "snapshots   \(snapshotCount)",
+        ]
+        if let newest, let ageSeconds {
+            let age = durationForDisplay(seconds: ageSeconds)
+            lines.append("newest      \(newest.reference.number), \(age) ago, \(Timestamp.text(newest.date))")
+            lines.append("size        \(newest.fileCount) files, \(ByteCount.text(newest.byteCount))")
+        }
+        return lines
+    }
+
+    /// - Throws: `notAvailable` if there is no snapshot that is young enough.
+    func check(_ days: Int?) throws(CofferError) {
+        let hint = "run 'coffer backup create', and look whether its timer runs: systemctl --user list-timers"
+        guard let ageSeconds else { throw CofferError(.notAvailable, "the repository has no snapshot", hint: hint) }
+        guard let days, ageSeconds > days * 86400 else { return }
+        throw CofferError(.notAvailable, "the newest snapshot is older than \(days) days", hint: hint)
+    }
+}
