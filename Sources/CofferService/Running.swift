@@ -24,6 +24,10 @@ final class Running {
     private(set) var hasEnded = false
     /// Whether the commit that it waits for has been made.
     var isSettled = false
+    /// Whether it has changed something that its handler waits to see committed.
+    var hasChanged = false
+    /// Whether the audit has its outcome already.
+    var isRecorded = false
 
     init(
         _ token: Int,
@@ -50,6 +54,8 @@ final class Running {
     func end(with error: CofferError) {
         failure = error
         hasEnded = true
+        // What was recorded with its commit has happened, and this as well.
+        isRecorded = false
     }
 
     /// Fails instead: the changes that its answer or its continuation depends on were rolled back.

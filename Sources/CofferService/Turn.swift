@@ -234,8 +234,10 @@ final class Turn: ServerPart {
             let isDeferrable = running.origin?.request.method.isDeferrable == true
             vault.openCatalog?.serve(running.call.caller, isDeferrable: isDeferrable)
             vault.quantum = Quantum(Limits.quantum) { [unowned self] in othersWait(besides: tenant) }
+            let changeCount = vault.openCatalog?.changeCount
             do {
                 let step = try body()
+                running.hasChanged = running.hasChanged || vault.openCatalog?.changeCount != changeCount
                 noteChanges(by: running)
                 next = take(step, of: running)
             } catch {
@@ -267,6 +269,7 @@ final class Turn: ServerPart {
         case .committed(let next):
             guard vault.openCatalog?.hasChanges == true else { return next }
             running.next = next
+            recordChange(by: running)
             waiting.append(running)
         case .again(let next):
             running.next = next
@@ -274,6 +277,14 @@ final class Turn: ServerPart {
         }
         freeClaims()
         return nil
+    }
+
+    /// Records what a request has made that goes on after the commit, so that it takes no commit of its own.
+    private func recordChange(by running: Running) {
+        guard running.hasChanged, running.origin?.request.method == .fileOpen else { return }
+        running.hasChanged = false
+        responder.record(running, stands: false)
+        running.isRecorded = true
     }
 
     private func take(_ message: Message) {
@@ -310,6 +321,7 @@ final class Turn: ServerPart {
 
     /// Ends a request; its answer waits for the commit if it depends on uncommitted changes.
     private func finish(_ running: Running) {
+        let isRecorded = running.isRecorded
         self.running[running.token] = nil
         scheduler.remove(running.token)
         running.call.end()
@@ -321,7 +333,7 @@ final class Turn: ServerPart {
         let hasChanges = vault.openCatalog?.hasChanges == true
         let stands = running.kind == .reading || !hasChanges || running.failure == nil && method?.awaitsCommit == true
         if let method, let failure = running.failure { running.end(with: responder.doubted(failure, of: method)) }
-        responder.record(running, stands: stands)
+        if !isRecorded { responder.record(running, stands: stands) }
         stands ? responder.deliver(running) : waiting.append(running)
     }
 

@@ -43,6 +43,8 @@ package final class Catalog {
     private var isDeferring = false
     /// Whether the turn has changes that must be on the disk when they are answered.
     private var isDurableTurn = false
+    /// How many changes were made.
+    package private(set) var changeCount = 0
 
     /// Opens the catalog of a vault, and recovers from a crash.
     ///
@@ -265,7 +267,9 @@ package final class Catalog {
         if !connection.isInBatch { try connection.beginBatch() }
         let mark = changes.mark
         do {
-            return try connection.transaction { try body(changes) }
+            let result = try connection.transaction { try body(changes) }
+            changeCount += 1
+            return result
         } catch {
             changes.forget(since: mark)
             leases.reread()

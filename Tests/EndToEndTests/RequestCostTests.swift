@@ -33,6 +33,11 @@ struct RequestCostTests {
         let trace = try SystemCallTrace(daemon)
         func syncs(_ request: (Int) throws -> Void) throws -> Int { try trace.cost(of: 9, request).syncs }
         #expect(try syncs { try client.call(FileMkdirParameters(name: ItemName("folder\($0)"))) } == 0)
+        #expect(
+            try syncs {
+                try client.call(FileOpenParameters(name: ItemName("made\($0)"), access: .readWrite, creates: true))
+            } == 0
+        )
         #expect(try syncs { try client.put("new/\($0)", Self.bytes) } == 1)
         #expect(try syncs { try client.put("new/0", Self.bytes + [UInt8($0)]) } == 1)
         #expect(try syncs { try client.remove(ItemName("new/\($0)")) } == 1)
