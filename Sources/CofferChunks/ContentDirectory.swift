@@ -87,8 +87,10 @@ package final class ContentDirectory: Sendable {
     }
 
     /// Creates the overlay of a content, and replaces one that is not in use.
-    package func createOverlay(_ id: ItemID) throws(SystemError) -> ContentFile {
-        if try openOverlay(id) != nil {
+    ///
+    /// - Parameter isNew: Whether nothing can be there of the content.
+    package func createOverlay(_ id: ItemID, isNew: Bool = false) throws(SystemError) -> ContentFile {
+        if !isNew, try openOverlay(id) != nil {
             try removeOverlay(id)
             // Otherwise, after a power cut, the one at the final path would be taken for this one.
             try shelf(of: id)?.synchronize()
@@ -97,10 +99,17 @@ package final class ContentDirectory: Sendable {
     }
 
     func synchronizeOverlay(_ overlay: borrowing OwnedDescriptor, isStaged: Bool) throws(SystemError) {
-        try staging.synchronize(overlay)
+        try staging.synchronizeContent(of: overlay)
         guard isStaged else { return }
         sweep(from: Limits.stagedPlaces)
         try staging.synchronize()
+    }
+
+    /// Syncs all overlays and their names by one call, which for many of them takes far less than a sync of each.
+    func synchronizeAll() throws(SystemError) {
+        let due = placed.withLock { $0 }
+        try root.synchronizeFileSystem()
+        removeStaged(due)
     }
 
     package func placeOverlay(_ id: ItemID) throws(SystemError) { try place(id.hexadecimal + Self.overlaySuffix) }
@@ -111,7 +120,8 @@ package final class ContentDirectory: Sendable {
     package func place(_ id: ItemID) throws(SystemError) { try place(id.hexadecimal) }
 
     private func place(_ name: String) throws(SystemError) {
-        let directory = try root.subdirectory(String(name.prefix(2)))
+        // Its directory is synced before the staged name is removed.
+        let directory = try root.subdirectory(String(name.prefix(2)), isSynced: false)
         if try staging.link(name, to: directory) {
             let now = clock.wrappingAdd(1, ordering: .relaxed).newValue
             placed.withLock { $0[name] = now }
@@ -137,6 +147,11 @@ package final class ContentDirectory: Sendable {
         } catch {
             return
         }
+        removeStaged(due)
+    }
+
+    /// Removes staged names whose final paths were synced.
+    private func removeStaged(_ due: [String: UInt64]) {
         placed.withLock { placed in
             // A name that was linked again meanwhile is a different one.
             for (name, time) in due where placed[name] == time && (try? staging.remove(name)) != nil {

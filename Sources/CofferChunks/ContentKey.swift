@@ -19,8 +19,16 @@ package final class ContentKey: Sendable {
     }
 
     private let state: Mutex<State>
+    /// Set by each use.
+    private let uses: UseFlag?
 
-    package init(_ key: consuming sending SymmetricKey) { state = Mutex(State(key: key)) }
+    /// - Parameters:
+    ///   - key: The key.
+    ///   - uses: What each use sets, besides ``takeUse()``.
+    package init(_ key: consuming sending SymmetricKey, noting uses: UseFlag? = nil) {
+        state = Mutex(State(key: key))
+        self.uses = uses
+    }
 
     func withKey<Failure: Error>(_ body: (borrowing SymmetricKey) throws(Failure) -> Void) throws {
         try state.withLock { state in
@@ -30,6 +38,7 @@ package final class ContentKey: Sendable {
             }
             state.wasUsed = true
         }
+        uses?.set()
     }
 
     /// Whether it was used since the last call.
@@ -75,5 +84,19 @@ package final class ContentKey: Sendable {
             state.key = nil
             state.onRevoke = [:]
         }
+    }
+}
+
+/// Whether one of several keys was used, so that they need not be asked one by one.
+package final class UseFlag: Sendable {
+    private let isSet = Atomic(false)
+
+    package init() {}
+
+    func set() { if !isSet.load(ordering: .relaxed) { isSet.store(true, ordering: .releasing) } }
+
+    /// Whether it was set since the last call.
+    package func take() -> Bool {
+        isSet.load(ordering: .relaxed) && isSet.exchange(false, ordering: .acquiring)
     }
 }

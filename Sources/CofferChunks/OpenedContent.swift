@@ -409,6 +409,19 @@ package struct SyncPlan: Sendable {
         self.isStaged = isStaged
     }
 
+    /// Syncs what several plans sync; if they are many, by one call for all of them.
+    ///
+    /// - Returns: For each plan whether that has succeeded.
+    package static func perform(_ plans: [SyncPlan]) -> [Bool] {
+        if plans.count >= Limits.syncsAtOnce, let directory = plans.first?.content.directory,
+            plans.allSatisfy({ $0.content.directory === directory }), (try? directory.synchronizeAll()) != nil
+        {
+            return plans.map { _ in true }
+        }
+        // One that fails leaves the others as they are.
+        return plans.map { (try? $0.perform()) != nil }
+    }
+
     /// Syncs the chunks that were written.
     ///
     /// - Throws: `diskFull`, `io`.

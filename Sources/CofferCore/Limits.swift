@@ -56,6 +56,8 @@ public enum Limits {
     public static let stagedPlaces = 8
     /// The frames of the database's log, beyond which each commit checkpoints it: 4 MiB, SQLite's default.
     public static let logFrames = 1000
+    /// The same where commits are deferred, which a checkpoint would sync: 32 MiB.
+    package static let deferredLogFrames = 8000
     /// The bytes of the log that are written at once: those of a few changes.
     package static let logWriteBytes = 64 << 10
     /// The bytes of the lines of a listing that are written to standard output at once.
@@ -68,6 +70,8 @@ public enum Limits {
     package static let unsyncedDelayMilliseconds = 500
     /// The closed files that are synced together.
     package static let closedFilesAtOnce = 128
+    /// The files from which on one sync of the whole file system takes less than a sync of each.
+    package static let syncsAtOnce = 4
     /// The closed files that are not synced yet, beyond which a close waits for its sync.
     package static let closedFiles = 512
     /// The damaged logs that are kept beside the database.

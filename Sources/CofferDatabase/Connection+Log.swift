@@ -35,6 +35,8 @@ final class LogWatch {
     }
 
     private func committed(_ frameCount: UInt32, _ handle: OpaquePointer) {
+        // A checkpoint would sync what was deferred.
+        let mostFrames = unsafe mayDefer(handle) ? Limits.deferredLogFrames : Limits.logFrames
         // The checkpoint below syncs the log.
         unsafe endDeferring(handle)
         // After a checkpoint, the next transaction begins the log again, with other salts.
@@ -45,7 +47,7 @@ final class LogWatch {
             isGathering = unsafe coffer_gather_log_writes(handle, Int32(Limits.logWriteBytes)) == SQLITE_OK
         }
         // If the checkpoint fails now, it is tried again with the next commit.
-        if frameCount >= Limits.logFrames { _ = unsafe checkpoint(handle, SQLITE_CHECKPOINT_PASSIVE) }
+        if frameCount >= mostFrames { _ = unsafe checkpoint(handle, SQLITE_CHECKPOINT_PASSIVE) }
     }
 
     /// Checkpoints the log into the database file.

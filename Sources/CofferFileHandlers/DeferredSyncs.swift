@@ -124,7 +124,7 @@ extension Vault {
         let files = files.filter { !$0.isUnlinked }
         let plans = files.map { store.planSyncing($0) }
         return .work(with: ()) { (_) throws(CofferError) in
-            plans.map { plan in (try? plan.perform()) != nil }
+            SyncPlan.perform(plans)
         } then: { [self] outcomes in
             guard let catalog = openCatalog, catalog.files === store else { throw CofferError.vaultIsGone }
             let synced = zip(files, outcomes).filter(\.1).map(\.0)

@@ -289,7 +289,7 @@ extension FileStore {
             throw error
         }
         committing.append(file)
-        if file.isOverlayStaged { toPlaceOverlays.append(file.id) }
+        if file.isOverlayStaged { toPlaceOverlays.append(file) }
     }
 
     private func forget(_ slot: ChunkSlot, _ chunk: Int64, _ file: OpenFile, _ tag: inout ChunksTag) {

@@ -12,9 +12,7 @@ extension FileStore {
         openContents.keepChanges()
         for id in toPlace { try? contents.place(id) }
         toPlace = []
-        for id in toPlaceOverlays where (try? contents.placeOverlay(id)) != nil {
-            openFiles.values.first { $0.id == id }?.overlayIsPlaced()
-        }
+        for file in toPlaceOverlays where (try? contents.placeOverlay(file.id)) != nil { file.overlayIsPlaced() }
         toPlaceOverlays = []
         for file in committing { file.endCommit() }
         committing = []

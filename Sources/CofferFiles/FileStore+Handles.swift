@@ -40,7 +40,7 @@ extension FileStore {
             throw error.cofferError(name.quoted, in: keys.state, for: .write)
         }
         let wrapped = new.wrapped
-        let overlay = try makeOverlay(id, name.quoted)
+        let overlay = try makeOverlay(id, name.quoted, isNew: true)
         let node: Int64
         do {
             node = try connection.transaction {
@@ -92,9 +92,9 @@ extension FileStore {
         return file
     }
 
-    private func makeOverlay(_ id: ItemID, _ subject: String) throws -> Overlay {
+    private func makeOverlay(_ id: ItemID, _ subject: String, isNew: Bool = false) throws -> Overlay {
         do throws(SystemError) {
-            let file = try contents.createOverlay(id)
+            let file = try contents.createOverlay(id, isNew: isNew)
             try contents.fileSystem.willPerform(.write)
             return try Overlay(making: file, of: id)
         } catch {

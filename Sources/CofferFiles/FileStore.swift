@@ -30,7 +30,8 @@ package final class FileStore {
     /// The open files whose sync is part of the transaction.
     var committing: [OpenFile] = []
     var toPlace: [ItemID] = []
-    var toPlaceOverlays: [ItemID] = []
+    /// The open files whose overlays get their final paths after the transaction.
+    var toPlaceOverlays: [OpenFile] = []
     var toRemove: [ItemID] = []
     /// The contents that no row names, which may not be on the disk yet.
     var dead: [ItemID] = []
@@ -235,7 +236,7 @@ package final class FileStore {
         of id: ItemID,
         as protectionClass: ProtectionClass
     ) -> ContentKey {
-        let key = ContentKey(key)
+        let key = ContentKey(key, noting: openContents.uses)
         openContents.add(key, of: id, as: protectionClass)
         return key
     }

@@ -13,6 +13,8 @@ struct OpenContents {
     }
 
     private var handles: [ItemID: Handles] = [:]
+    /// Set by each use of a key.
+    let uses = UseFlag()
     /// The former classes of contents whose change is not committed yet, open or not.
     private var formerClasses: [ItemID: ProtectionClass] = [:]
 
@@ -30,7 +32,7 @@ struct OpenContents {
 
     /// Whether a content of a class that the passcode protects was used since the last call; being open is not a use.
     func takeUse() -> Bool {
-        if handles.isEmpty { return false }
+        guard uses.take() else { return false }
         return handles.values.filter { $0.protectionClass != .none }.flatMap(\.keys)
             .reduce(false) { $1.takeUse() || $0 }
     }

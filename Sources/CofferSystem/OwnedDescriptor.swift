@@ -189,6 +189,9 @@ extension OwnedDescriptor {
     /// Syncs the content of a file, or the entries of a directory.
     borrowing func synchronize() throws(SystemError) { _ = try retrying("fsync") { fsync(number) } }
 
+    /// Syncs the content of a file, and what is needed to read it.
+    borrowing func synchronizeContent() throws(SystemError) { _ = try retrying("fdatasync") { fdatasync(number) } }
+
     /// Syncs the whole file system that the file or directory is on.
     package borrowing func synchronizeFileSystem() throws(SystemError) {
         _ = try retrying("syncfs") { coffer_sync_file_system(number) }

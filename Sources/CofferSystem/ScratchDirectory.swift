@@ -29,8 +29,7 @@ extension Directory {
 
     /// Whether the file system is read-only, for every user.
     package var isReadOnly: Bool {
-        guard let path = try? resolvedPath() else { return false }
-        return unsafe access(path, W_OK) != 0 && errno == EROFS
+        unsafe faccessat(descriptor.number, ".", W_OK, 0) != 0 && errno == EROFS
     }
 
     /// Copies a file, if it exists, to another directory, where the name must not exist.

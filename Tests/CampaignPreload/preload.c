@@ -270,19 +270,20 @@ int fallocate(int number, int mode, off_t offset, off_t count) {
 }
 int fallocate64(int number, int mode, off_t offset, off_t count) __attribute__((alias("fallocate")));
 
-static int synced(long call, int number) {
+static int synced(long call, int number, uint32_t of_all) {
     if (!knows(number)) return (int)syscall(call, number);
     if (fails(k_sync)) return -1;
     if (is_quick) return nanosleep(&(struct timespec){.tv_nsec = 300000}, NULL);
     BEGIN;
     // Recorded and not done: what counts here is the order.
     int result = log_number >= 0 ? 0 : (int)syscall(call, number);
-    if (result == 0) record(r_sync, 0, inode(number), 0, 0, "", NULL, 0);
+    if (result == 0) record(r_sync, of_all, inode(number), 0, 0, "", NULL, 0);
     END(result);
 }
 
-int fsync(int number) { return synced(SYS_fsync, number); }
-int fdatasync(int number) { return synced(SYS_fdatasync, number); }
+int fsync(int number) { return synced(SYS_fsync, number, 0); }
+int fdatasync(int number) { return synced(SYS_fdatasync, number, 0); }
+int syncfs(int number) { return synced(SYS_syncfs, number, 1); }
 
 // Names
 

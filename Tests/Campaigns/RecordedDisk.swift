@@ -139,8 +139,11 @@ struct RecordedDisk {
             switch record.kind {
             case .write, .resize, .grow: node.changes.append(record)
             case .sync:
-                node.syncedCount = node.changes.count
-                node.syncedEntryCount = node.entryChanges.count
+                // By syncfs, all of them.
+                for node in record.flags == 1 ? Array(nodes.values) : [node] {
+                    node.syncedCount = node.changes.count
+                    node.syncedEntryCount = node.entryChanges.count
+                }
                 if node.isDirectory { journaledCount = journal.count }
             case .create, .mkdir:
                 let made = Node(isDirectory: record.kind == .mkdir)

@@ -83,6 +83,24 @@ import Testing
         #expect(!stepper.vault.hasDeferred)
     }
 
+    @Test func `many closed files are synced together, and are there as they were written`() throws {
+        stepper.owner.choice.defersSyncs = true
+        for number in UInt8(0)..<20 {
+            let made: JSONObject = ["name": .string("many/\(number)"), "access": "readWrite", "create": true]
+            let handle = try stepper.perform(.fileOpen, made).result?["handle"] ?? .null
+            #expect(try stepper.perform(.fileWrite, ["handle": handle, "offset": 0], [1, 2, number]).failure == nil)
+            #expect(try stepper.perform(.fileClose, ["handle": handle]).failure == nil)
+        }
+        #expect(stepper.vault.hasDeferred)
+        #expect(try stepper.perform(.fileSyncTree, ["closedFiles": true]).failure == nil)
+        #expect(!stepper.vault.hasDeferred)
+        for number in UInt8(0)..<20 {
+            let handle = try stepper.perform(.fileOpen, ["name": .string("many/\(number)")]).result?["handle"] ?? .null
+            let read = try stepper.perform(.fileRead, ["handle": handle, "offset": 0, "length": 9])
+            #expect(read.payload == [1, 2, number])
+        }
+    }
+
     @Test func `a small write is written in its step, once it has the file`() throws {
         let handle = try stepper.perform(.fileOpen, ["name": "f", "access": "readWrite", "create": true]).result?[
             "handle"

@@ -44,8 +44,8 @@ import Testing
         #expect(try open.vault.placed.count == 3)
     }
 
-    @Test func `keeps its staged name until a directory is synced whose making was cut off`() throws {
-        // Created, written twice, synced with `staging`; then `blobs`, in which the directory of its place was made.
+    @Test func `keeps its staged name if its place was not reached, until the store has come up again`() throws {
+        // Created, written twice, synced with `staging`; then it is linked.
         saboteur.arm(6)
         try put(1)
         #expect(saboteur.disarm())

@@ -106,6 +106,7 @@ final class FailingCalls {
         OPEN(openat64, int fd COMMA const char *path, fd, int COMMA const char *, fd, path)
 
         int fsync(int fd) { return fails(1) ? -1 : NEXT(int, fsync, int)(fd); }
+        int syncfs(int fd) { return fails(1) ? -1 : NEXT(int, syncfs, int)(fd); }
         int fdatasync(int fd) { return fails(1) ? -1 : NEXT(int, fdatasync, int)(fd); }
         int mkdirat(int fd, const char *path, mode_t mode) {
             return fails(3) ? -1 : NEXT(int, mkdirat, int, const char *, mode_t)(fd, path, mode);
