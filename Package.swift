@@ -266,7 +266,7 @@ let tests: [Target] =
         .executableTarget(
             name: "benchmarks",
             dependencies: [
-                "CBenchmarks", "CCofferShims", "CofferCore", "CofferCrypto", "cofferd", "CofferMemory",
+                "CBenchmarks", "CCofferShims", "CofferBackup", "CofferCore", "CofferCrypto", "cofferd", "CofferMemory",
                 "CofferService", "CofferSystem", "CofferVault", "CofferWire",
             ],
             path: "Tests/Benchmarks"

@@ -40,8 +40,8 @@ enum Effort: String, CaseIterable {
 enum Benchmarks {
     static var all: [any Benchmark.Type] {
         [
-            AuditBenchmark.self, CLIBenchmark.self, FairnessBenchmark.self, FilesBenchmark.self, KeychainBenchmark.self,
-            KeysBenchmark.self, MountBenchmark.self, StartBenchmark.self,
+            AuditBenchmark.self, BackupBenchmark.self, CLIBenchmark.self, FairnessBenchmark.self, FilesBenchmark.self,
+            KeychainBenchmark.self, KeysBenchmark.self, MountBenchmark.self, StartBenchmark.self,
         ]
     }
     /// The argument that makes this program a baseline daemon, followed by a database and a socket.
@@ -57,6 +57,9 @@ enum Benchmarks {
         if words.first == floorName, words.count == 3 { exit(unsafe floor_serve(words[1], words[2])) }
         if words.first == FairnessBenchmark.busyName {
             return attempt { try FairnessBenchmark.serveBusily(Array(words.dropFirst())) }
+        }
+        if words.first == BackupBenchmark.runName, words.count == 3 {
+            return attempt { try BackupBenchmark.addSnapshot(Array(words.dropFirst())) }
         }
         guard (3...4).contains(words.count),
             let benchmark = all.first(where: { $0.name == words[0] }),

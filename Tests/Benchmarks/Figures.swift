@@ -32,7 +32,7 @@ struct Figure: Codable {
 
     /// Coffer, or a program beside which it is measured.
     enum Side: String, Codable {
-        case coffer, age, cipher, copy, gocryptfs
+        case coffer, age, borg, cipher, copy, gocryptfs, restic
         case floor = "C"
         case keyring = "gnome-keyring"
         case plain = "plain file"

@@ -62,7 +62,8 @@ struct Target {
             measured.filter { figure in
                 figure.what == name && figure.of == .coffer
                     && items.map { $0.contains(figure.items ?? 0) } != false
-                    && clients.map { $0 == figure.clients } != false && bytes.map { $0 == figure.bytes } != false
+                    && clients.map { $0 == figure.clients } != false
+                    && bytes.map { $0 == figure.bytes } != false
             }
             .sorted { ($0.items ?? 0) < ($1.items ?? 0) }.map { $0.value * scale }
         }
@@ -97,7 +98,7 @@ struct Target {
 // MARK: - The targets
 
 extension Target {
-    static let all = keychain + files + mount + keys + beside + programs
+    static let all = keychain + files + mount + backup + keys + beside + programs
 
     private static let keychain = [
         Target(
@@ -124,8 +125,18 @@ extension Target {
             of: "keychain.find processor time to C",
             clients: 1
         ),
-        Target("`item.get` by 8 clients, rate to that daemon", .atLeast(0.7), of: "item.get rate to C", clients: 8),
-        Target("`item.get` by 64 clients, rate to that daemon", .atLeast(0.7), of: "item.get rate to C", clients: 64),
+        Target(
+            "`item.get` by 8 clients, rate to that daemon",
+            .atLeast(0.7),
+            of: "item.get rate to C",
+            clients: 8
+        ),
+        Target(
+            "`item.get` by 64 clients, rate to that daemon",
+            .atLeast(0.7),
+            of: "item.get rate to C",
+            clients: 64
+        ),
         Target(
             "look-ups, rate to gnome-keyring of 100 and of 1,000 items",
             .atLeast(25),
@@ -150,8 +161,18 @@ extension Target {
             of: "item.put processor time to C",
             clients: 1
         ),
-        Target("`put` by 64 writers, rate to that daemon", .atLeast(0.7), of: "item.put rate to C", clients: 64),
-        Target("`put` by 64 writers, rate to one writer", .atLeast(8), of: "item.put rate to one writer", clients: 64),
+        Target(
+            "`put` by 64 writers, rate to that daemon",
+            .atLeast(0.7),
+            of: "item.put rate to C",
+            clients: 64
+        ),
+        Target(
+            "`put` by 64 writers, rate to one writer",
+            .atLeast(8),
+            of: "item.put rate to one writer",
+            clients: 64
+        ),
         Target(
             "`put` at 10,000 items, time to that at 100",
             .atMost(1.25),
@@ -183,11 +204,67 @@ extension Target {
     private static let mebibyte = 1 / Double(1 << 20)
     private static let large = 1 << 30
 
+    private static let backup = [
+        Target(
+            "first backup of 1,000 files of 10 MiB, rate to restic",
+            .atLeast(1),
+            of: "first backup of files, rate to restic"
+        ),
+        Target(
+            "first backup of 1,000 files of 10 MiB, rate to borg",
+            .atLeast(1),
+            of: "first backup of files, rate to borg"
+        ),
+        Target(
+            "first backup of 100,000 secrets, rate to restic",
+            .atLeast(1),
+            of: "first backup of secrets, rate to restic"
+        ),
+        Target(
+            "first backup of 100,000 secrets, rate to borg",
+            .atLeast(1),
+            of: "first backup of secrets, rate to borg"
+        ),
+        Target(
+            "second backup, unchanged, of 1,000 files and of 100,000 secrets, time to restic",
+            .atMost(0.1),
+            of: "second backup of files, time to restic",
+            "second backup of secrets, time to restic"
+        ),
+        Target(
+            "memory of a backup of 1,000 files and of 100,000 secrets, MiB",
+            .atMost(64),
+            of: "memory of a backup of files",
+            "memory of a backup of secrets",
+            scale: mebibyte
+        ),
+    ]
+
     private static let files = [
-        Target("put of a 1 GiB file on disk, rate to age", .atLeast(2), of: "put on disk to age", bytes: large),
-        Target("put of a 1 GiB file in memory, rate to age", .atLeast(2), of: "put in memory to age", bytes: large),
-        Target("get of a 1 GiB file on disk, rate to age", .atLeast(2), of: "get on disk to age", bytes: large),
-        Target("get of a 1 GiB file in memory, rate to age", .atLeast(2), of: "get in memory to age", bytes: large),
+        Target(
+            "put of a 1 GiB file on disk, rate to age",
+            .atLeast(2),
+            of: "put on disk to age",
+            bytes: large
+        ),
+        Target(
+            "put of a 1 GiB file in memory, rate to age",
+            .atLeast(2),
+            of: "put in memory to age",
+            bytes: large
+        ),
+        Target(
+            "get of a 1 GiB file on disk, rate to age",
+            .atLeast(2),
+            of: "get on disk to age",
+            bytes: large
+        ),
+        Target(
+            "get of a 1 GiB file in memory, rate to age",
+            .atLeast(2),
+            of: "get in memory to age",
+            bytes: large
+        ),
         Target(
             "put of a 1 GiB file, on disk and in memory, rate to the cipher alone",
             .atLeast(0.8),
@@ -347,7 +424,12 @@ extension Target {
             .atMost(2),
             of: "coffer get to C"
         ),
-        Target("`coffer list` of 100,000 names, s", .atMost(0.5), of: "coffer list", items: 100_000...100_000),
+        Target(
+            "`coffer list` of 100,000 names, s",
+            .atMost(0.5),
+            of: "coffer list",
+            items: 100_000...100_000
+        ),
         Target(
             "first page of a listing of 100,000 names, ms",
             .atMost(5),
