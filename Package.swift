@@ -44,6 +44,10 @@ let domain: [Target] = [
         name: "CofferAccess",
         dependencies: ["CofferCore", "CofferCrypto", "CofferDatabase", "CofferKeys", "CofferMemory"]
     ),
+    .target(
+        name: "CofferTrash",
+        dependencies: ["CofferCore", "CofferCrypto", "CofferDatabase", "CofferKeys", "CofferMemory"]
+    ),
     .target(name: "CofferRouting", dependencies: ["CofferCore"]),
     .target(
         name: "CofferVault",
@@ -58,6 +62,7 @@ let domain: [Target] = [
             "CofferMemory",
             "CofferRouting",
             "CofferSystem",
+            "CofferTrash",
             "CofferWire",
         ]
     ),
@@ -72,8 +77,8 @@ let domain: [Target] = [
         name: "CofferHandlers",
         dependencies: [
             "CofferAccess", "CofferChunks", "CofferCore", "CofferDatabase", "CofferFileHandlers", "CofferFiles",
-            "CofferKeychain", "CofferKeys", "CofferMemory", "CofferRouting", "CofferSystem", "CofferVault",
-            "CofferWire",
+            "CofferKeychain", "CofferKeys", "CofferMemory", "CofferRouting", "CofferSystem", "CofferTrash",
+            "CofferVault", "CofferWire",
         ]
     ),
 ]
@@ -83,7 +88,7 @@ let edges: [Target] = [
         name: "CofferService",
         dependencies: [
             "CofferAccess", "CofferCore", "CofferFileHandlers", "CofferFiles", "CofferHandlers", "CofferKeychain",
-            "CofferKeys", "CofferMemory", "CofferRouting", "CofferSystem", "CofferVault", "CofferWire",
+            "CofferKeys", "CofferMemory", "CofferRouting", "CofferSystem", "CofferTrash", "CofferVault", "CofferWire",
         ]
     ),
     .target(name: "CofferBus", dependencies: ["CofferCore", "CofferSystem", "CSystemd"]),
@@ -206,6 +211,21 @@ let edges: [Target] = [
         ]
     ),
     .target(
+        name: "CofferSafetyCommands",
+        dependencies: [
+            "CofferClient",
+            "CofferContents",
+            "CofferCore",
+            "CofferMemory",
+            "CofferProcesses",
+            "CofferSession",
+            "CofferSystem",
+            "CofferTerminal",
+            "CofferWire",
+            .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        ]
+    ),
+    .target(
         name: "CofferCommands",
         dependencies: [
             "CofferAdministration",
@@ -218,6 +238,7 @@ let edges: [Target] = [
             "CofferMemory",
             "CofferProcesses",
             "CofferPrograms",
+            "CofferSafetyCommands",
             "CofferSession",
             "CofferSSHAgent",
             "CofferSystem",

@@ -4,6 +4,7 @@ internal import CofferBackupCommands
 internal import CofferCore
 internal import CofferImportExport
 internal import CofferPrograms
+internal import CofferSafetyCommands
 internal import CofferSSHAgent
 internal import CofferSession
 
@@ -20,7 +21,7 @@ package struct CofferCommand: Executable {
                 subcommands: [
                     Put.self, Get.self, List.self, Search.self, Show.self, History.self, Restore.self, Move.self,
                     Duplicate.self, Remove.self, Protect.self, Share.self, Explain.self,
-                ] + ImportExportVerbs.all + [Simulate.self, Keychain.self, File.self]
+                ] + SafetyVerbs.all + ImportExportVerbs.all + [Simulate.self, Keychain.self, File.self]
             ),
             CommandGroup(
                 name: "Passwords",

@@ -96,6 +96,17 @@ public enum Limits {
     public static let outboxBytes = 4 << 20
     /// Payload bytes waiting for a peer that does not read: beyond that, the daemon does not read from it either.
     public static let outboxSecretBytes = 1 << 20
+    /// Days that something stays in the trash.
+    package static let defaultTrashDays = 30
+    package static let maximumTrashDays = 3650
+    /// The space of one access group in the trash: the contents of its files stay on the disk.
+    package static let defaultTrashBytes: Int64 = 1 << 30
+    package static let maximumTrashMebibytes = 1 << 20
+    /// Entries of the trash in one page.
+    package static let trashPageEntries = 100
+    /// How often the daemon looks for what has been in the trash for long enough: the clock may stand still in between.
+    package static let trashIntervalSeconds = 86_400
+
     /// Seconds from a lock until the keys of class A are wiped, by default.
     public static let defaultGraceSeconds = 10
     /// The longest grace that can be set: a lock that takes longer protects nothing.

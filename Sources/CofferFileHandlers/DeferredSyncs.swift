@@ -1,5 +1,5 @@
 internal import CofferChunks
-internal import CofferCore
+package import CofferCore
 internal import CofferFiles
 internal import CofferSystem
 package import CofferVault
@@ -71,7 +71,12 @@ extension Vault {
 
     /// Continues once a file is synced, if a close of it has deferred that: a new name never leads to less than what was
     /// closed.
-    func settled(_ name: ItemName, in group: String, _ call: Call, then next: @escaping Step.Next) throws -> Step {
+    package func settled(
+        _ name: ItemName,
+        in group: String,
+        _ call: Call,
+        then next: @escaping Step.Next
+    ) throws -> Step {
         let store = try catalog.files
         guard let number = try store.inode(of: name, in: group), let file = store.unsyncedClosedFile(number) else {
             return try next()

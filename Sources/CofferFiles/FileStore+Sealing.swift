@@ -68,13 +68,15 @@ extension FileStore {
         for number in numbers { try connection.unlessDamaged { try restoreReplaced(by: number) } }
     }
 
-    private func restoreReplaced(by number: Int64) throws {
+    /// Gives one of them back what it had; that of a file in the trash waits until the file is back.
+    func restoreReplaced(by number: Int64) throws {
         guard var node = try tree.node(numbered: number, "a file") else {
-            // It is gone, unless it is in quarantine.
+            // It is gone, unless it is in quarantine or in the trash.
             return try connection.execute(
                 """
                 DELETE FROM file_replaced WHERE node = ?1
                     AND NOT EXISTS (SELECT 1 FROM file_quarantine WHERE row = ?1)
+                    AND NOT EXISTS (SELECT 1 FROM file_kept WHERE node = ?1)
                 """,
                 .integer(number)
             )

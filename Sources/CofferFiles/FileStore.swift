@@ -94,6 +94,7 @@ package final class FileStore {
         ),
         unsealedMigration,
         FileTree.linksMigration,
+        keptMigration,
     ]
 
     /// Opens the store in a catalog after its migrations.

@@ -20,7 +20,7 @@ extension FileTree {
     /// How many names a row has.
     func linkCount(of node: Node) throws -> Int64 { node.parent == Self.linked ? try linkCount(of: node.id) : 1 }
 
-    private func linkCount(of id: Int64) throws -> Int64 {
+    func linkCount(of id: Int64) throws -> Int64 {
         try connection.row("SELECT count(*) FROM file_nodes WHERE kind = 4 AND target = ?", .integer(id)) {
             try $0.integer(0)
         } ?? 0

@@ -229,11 +229,12 @@ struct FileTree {
         try connection.row("SELECT files FROM file_count") { max(0, Int(try $0.integer(0))) } ?? 0
     }
 
-    /// Whether a row names a content, in the tree or in quarantine.
+    /// Whether a row names a content, in the tree, in quarantine or in the trash.
     func contains(_ content: ItemID) throws -> Bool {
         try connection.row(
             """
             SELECT 1 FROM file_nodes WHERE content = ?1
+            UNION ALL SELECT 1 FROM file_kept WHERE content = ?1
             UNION ALL SELECT 1 FROM file_quarantine WHERE content = ?1 LIMIT 1
             """,
             .blob(content.bytes)

@@ -149,7 +149,8 @@ extension KeychainStore {
         for value in try history(of: item) { try alignHistory(value.number) }
     }
 
-    private func values(of id: ItemID) throws -> [KeptItem.Value] {
+    /// The former values of an item, as rows.
+    func values(of id: ItemID) throws -> [KeptItem.Value] {
         var values: [KeptItem.Value] = []
         try connection.rows(
             "SELECT class_key, metadata, wrapped_key, secret FROM keychain_history WHERE uuid = ? ORDER BY id",
@@ -168,13 +169,16 @@ extension KeychainStore {
         return values
     }
 
-    private func addHistory(_ kept: KeptItem) throws {
-        for value in kept.values {
+    private func addHistory(_ kept: KeptItem) throws { try addHistory(kept.values, of: kept.id) }
+
+    /// Adds former values, as they were in their rows.
+    func addHistory(_ values: [KeptItem.Value], of id: ItemID) throws {
+        for value in values {
             try connection.execute(
                 """
                 INSERT INTO keychain_history (uuid, class_key, metadata, wrapped_key, secret) VALUES (?, ?, ?, ?, ?)
                 """,
-                .blob(kept.id.bytes),
+                .blob(id.bytes),
                 .integer(Int64(value.classKey)),
                 .blob(value.metadata),
                 .blob(value.wrappedKey),

@@ -14,6 +14,8 @@ package struct CatalogKeys: ~Copyable, Sendable {
     package let leases: SymmetricKey
     /// Seals the audit, and chains it.
     package let audit: SymmetricKey
+    /// Seals the keys of the trash, and the names in it that the passcode does not protect.
+    package let trash: SymmetricKey
 
     init(from store: borrowing SymmetricKey) throws(CryptoError) {
         let keychainMetadata = try KeyDerivation.subkey(of: store, for: "coffer keychain metadata v1")
@@ -21,10 +23,12 @@ package struct CatalogKeys: ~Copyable, Sendable {
         let search = try KeyDerivation.subkey(of: store, for: "coffer search v1")
         let leases = try KeyDerivation.subkey(of: store, for: "coffer leases v1")
         let audit = try KeyDerivation.subkey(of: store, for: "coffer audit v1")
+        let trash = try KeyDerivation.subkey(of: store, for: "coffer trash v1")
         self.keychainMetadata = keychainMetadata
         self.fileMetadata = fileMetadata
         self.search = search
         self.leases = leases
         self.audit = audit
+        self.trash = trash
     }
 }

@@ -73,4 +73,16 @@ package struct Configuration: Sendable {
         self.lockPolicy = lockPolicy
         self.daemon = daemon
     }
+
+    /// The days that a removed item stays in the trash; 0 for no trash.
+    package var trashDays: Int {
+        get { vault.trash.days }
+        set { vault.trash.days = newValue }
+    }
+
+    /// The space of one access group in the trash, in bytes.
+    package var trashByteCount: Int64 {
+        get { vault.trash.byteCount }
+        set { vault.trash.byteCount = newValue }
+    }
 }

@@ -28,6 +28,7 @@ package final class Server {
     private let idleExit: IdleExit
     private let checkpointer: Checkpointer
     private let syncer: DeferredSyncer
+    private let trash: TrashKeeper
     private var carryOver: CarryOverKeeper?
     /// Begins a turn when something is due.
     private var timer: (any ClockTimer)?
@@ -76,6 +77,7 @@ package final class Server {
             idleExit = IdleExit(beside: part)
             checkpointer = Checkpointer(beside: part)
             syncer = DeferredSyncer(beside: part, hub)
+            trash = TrashKeeper(beside: part)
             carryOver = configuration.carryOver.map { CarryOverKeeper($0, locks) }
             timer = try configuration.vault.clock.timer(on: loop) { [unowned self] in
                 timerDeadline = nil
@@ -138,6 +140,7 @@ package final class Server {
         carryOver?.settle()
         turn.settle()
         syncer.settle()
+        trash.settle()
         connections.sendAll()
         checkpointer.settle(hasLocked: locks.takeHasLocked())
         vault.openCatalog?.audit.moveAnchor()
@@ -150,7 +153,7 @@ package final class Server {
     private func setTimer() {
         let next = connections.nextDeadline.earlier(acceptor.nextDeadline).earlier(audit.nextDeadline)
             .earlier(locks.nextDeadline).earlier(units.nextDeadline).earlier(idleExit.nextDeadline)
-            .earlier(checkpointer.nextDeadline).earlier(syncer.nextDeadline)
+            .earlier(checkpointer.nextDeadline).earlier(syncer.nextDeadline).earlier(trash.nextDeadline)
         guard let next, next < timerDeadline ?? .max else { return }
         timerDeadline = next
         timer?.set(next)

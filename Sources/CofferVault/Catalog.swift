@@ -7,9 +7,10 @@ package import CofferKeychain
 internal import CofferKeys
 internal import CofferMemory
 internal import CofferSystem
+package import CofferTrash
 internal import Glibc
 
-/// The database of a vault, with both stores, the audit, the leases and the access rules.
+/// The database of a vault, with both stores, the trash, the audit, the leases and the access rules.
 ///
 /// All changes of one turn share a transaction and one sync of the disk. Their answers wait for it.
 package final class Catalog {
@@ -28,6 +29,7 @@ package final class Catalog {
     package let audit: AuditLog
     package let leases: LeaseStore
     package let rules: AccessRuleStore
+    package let trash: TrashStore
     private let connection: Connection
     private let log: CatalogLog
     /// Whether there were commits since ``takeCommits()``.
@@ -63,12 +65,13 @@ package final class Catalog {
             keychain = KeychainStore(connection: connection, keys: keys)
             leases = LeaseStore(connection: connection, keys: keys)
             rules = AccessRuleStore(connection: connection, keys: keys)
+            trash = TrashStore(connection: connection, keys: keys)
             files = FileStore(connection: connection, keys: keys, contents: try ContentDirectory(in: directory))
             audit = try Self.openAudit(connection, keys)
             openingFaults += audit.faults
             try keychain.renewTags()
             // After a crash, the key of these items may be gone while their rows are still there.
-            if keys.state == .noPasscode { try connection.transaction { try keychain.removeWantingPasscode() } }
+            if keys.state == .noPasscode { try connection.transaction { try removeWantingPasscode() } }
             try log.check(audit.nextNumber)
             openingFaults = log.faults + openingFaults
             if scratch == nil {
@@ -138,7 +141,7 @@ package final class Catalog {
         try connection.migrate(
             // The sort is stable: it keeps the order within one generation.
             (migrations + KeychainStore.migrations + FileStore.migrations + AuditLog.migrations + LeaseStore.migrations
-                + AccessRuleStore.migrations)
+                + AccessRuleStore.migrations + TrashStore.migrations)
                 .sorted { $0.generation < $1.generation },
             applicationID: applicationID,
             to: .catalog

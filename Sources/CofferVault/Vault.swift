@@ -267,6 +267,8 @@ package struct VaultSettings {
     package var clock: BootClock
     /// The seam for failing operations on disk.
     package var fileSystem: FileSystem
+    /// What the trash keeps, and for how long.
+    package var trash = TrashPolicy()
     /// Identifies a process.
     package var identify: @Sendable (PeerIdentity, borrowing HeldProcess) throws -> ClientIdentity
     /// Reports a fault that was found when the vault was opened.

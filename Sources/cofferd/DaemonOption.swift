@@ -13,6 +13,8 @@ struct DaemonOption: Sendable {
         case decision(@Sendable (inout Options, Bool) -> Void)
         /// A whole number from 0 to a maximum.
         case seconds(upTo: Int = Limits.maximumLockDelaySeconds, @Sendable (inout Options, Int) -> Void)
+        /// A whole number in a range, with its placeholder.
+        case number(String, ClosedRange<Int>, @Sendable (inout Options, Int) -> Void)
         /// A text that is not empty, with its placeholder.
         case text(String, @Sendable (inout Options, String) -> Void)
     }
@@ -37,7 +39,7 @@ struct DaemonOption: Sendable {
         case .flag: nil
         case .decision: "yes|no"
         case .seconds: "SECONDS"
-        case .text(let place, _): place
+        case .number(let place, _, _), .text(let place, _): place
         }
     }
 
@@ -55,15 +57,8 @@ struct DaemonOption: Sendable {
         switch kind {
         case .flag(let set): set(&options, true)
         case .text(_, let set): set(&options, try given(text()))
-        case .seconds(let maximum, let set):
-            let text = try given(text())
-            guard let seconds = Int(text), (0...maximum).contains(seconds) else {
-                throw CofferError(
-                    .param,
-                    "\(flag) \(quotedForDisplay(text)): expected a whole number from 0 to \(maximum)"
-                )
-            }
-            set(&options, seconds)
+        case .seconds(let maximum, let set): set(&options, try number(text(), in: 0...maximum))
+        case .number(_, let range, let set): set(&options, try number(text(), in: range))
         case .decision(let set):
             let text = try given(text())
             guard let decision = Self.decisions[text] else {
@@ -93,6 +88,15 @@ struct DaemonOption: Sendable {
     }
 
     private static let decisions = ["yes": true, "no": false]
+
+    private func number(_ text: String?, in range: ClosedRange<Int>) throws(CofferError) -> Int {
+        let text = try given(text)
+        if let number = Int(text), range.contains(number) { return number }
+        throw CofferError(
+            .param,
+            "\(flag) \(quotedForDisplay(text)): expected a whole number from \(range.lowerBound) to \(range.upperBound)"
+        )
+    }
 
     private func given(_ text: String?) throws(CofferError) -> String {
         if let text, !text.isEmpty { return text }
@@ -201,6 +205,21 @@ struct DaemonOption: Sendable {
             passed the sockets, so that the next connection starts the daemon again (0: never)
             """,
             .seconds({ $0.idleExitSeconds = $1 == 0 ? nil : $1 })
+        ),
+        DaemonOption(
+            "--trash-days",
+            setting: "TrashDays",
+            "how long a removed item can be restored (\(Limits.defaultTrashDays); 0: no trash)",
+            .number("DAYS", 0...Limits.maximumTrashDays, { $0.trashDays = $1 })
+        ),
+        DaemonOption(
+            "--trash-size",
+            setting: "TrashSize",
+            """
+            how much the trash of one access group may hold before its oldest items are destroyed \
+            (\(Limits.defaultTrashBytes >> 20))
+            """,
+            .number("MEBIBYTES", 1...Limits.maximumTrashMebibytes, { $0.trashByteCount = Int64($1) << 20 })
         ),
         DaemonOption(
             "--carry-over",

@@ -31,6 +31,8 @@ struct Options {
     var locksOnLastDisconnect = false
     /// Seconds without a connection after which the daemon exits; `nil` for never.
     var idleExitSeconds: Int?
+    var trashDays = Limits.defaultTrashDays
+    var trashByteCount = Limits.defaultTrashBytes
     var presencePolicy = Presence.Policy()
     /// `nil` for the default, which depends on whether the daemon belongs to a login.
     var locksOnLogout: Bool?
@@ -149,6 +151,8 @@ struct Options {
             lockPolicy: lockPolicy
         )
         configuration.locksOnLastDisconnect = locksOnLastDisconnect
+        configuration.trashDays = trashDays
+        configuration.trashByteCount = trashByteCount
         configuration.presencePolicy = presencePolicy
         // An administrator unlocks the system's vault and logs out; it has to stay open for the services.
         configuration.presencePolicy.locksOnLogout = locksOnLogout ?? (configuration.daemon.loginUserID != nil)

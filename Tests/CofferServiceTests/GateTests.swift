@@ -86,6 +86,9 @@ import Testing
         .leaseGrant: "v++++++d",
         .leaseList: "v++++++d",
         .leaseRevoke: "v++++++d",
+        .trashEmpty: "v++++++d",
+        .trashList: "v++++++d",
+        .trashRestore: "v++++++d",
     ]
 
     @Test(arguments: Method.allCases, VaultState.allCases)
@@ -178,6 +181,9 @@ import Testing
         .leaseGrant: [.admin, .read],
         .leaseList: [.admin],
         .leaseRevoke: [.admin],
+        .trashEmpty: [.delete],
+        .trashList: [.read],
+        .trashRestore: [.write],
     ]
 
     /// The entitlements that differ because of parameters.

@@ -185,10 +185,10 @@ import Testing
             return false
         }
         let tested = Set(Self.cases.map(\.method))
-        // Repairs, which move damaged rows, have tests of their own. A sync of the tree tells what was changed before it.
+        // Repairs, which move damaged rows, and the trash have tests of their own. A sync of the tree tells what was changed before it.
         let others: Set<CofferWire.Method> = [
             .vaultCheck, .vaultQuarantine, .leaseGrant, .leaseRevoke, .accessAllow, .accessDeny, .accessRemove,
-            .fileSyncTree,
+            .fileSyncTree, .trashEmpty, .trashRestore,
         ]
         #expect(Set(changing).subtracting(tested) == others)
     }

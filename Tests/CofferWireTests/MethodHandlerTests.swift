@@ -180,6 +180,13 @@ private struct Handler: MethodHandler {
         context.taken(by: parameters)
     }
     func slotTest(_ parameters: SlotTestParameters, _ context: consuming Box) -> Box { context.taken(by: parameters) }
+    func trashEmpty(_ parameters: TrashEmptyParameters, _ context: consuming Box) -> Box {
+        context.taken(by: parameters)
+    }
+    func trashList(_ parameters: TrashListParameters, _ context: consuming Box) -> Box { context.taken(by: parameters) }
+    func trashRestore(_ parameters: TrashRestoreParameters, _ context: consuming Box) -> Box {
+        context.taken(by: parameters)
+    }
     func vaultBlockers(_ parameters: VaultBlockersParameters, _ context: consuming Box) -> Box {
         context.taken(by: parameters)
     }
@@ -230,5 +237,6 @@ private let required: [Method: JSONObject] = [
     .keychainRestore: ["class": "key", "number": 1], .keychainSign: key, .keychainUpdate: key,
     .leaseGrant: ["name": "a", "to": "uid:1", "seconds": 1], .leaseRevoke: ["lease": 1],
     .passcodeRemove: ["destroys": 0], .requestCancel: ["request": 1], .slotRemove: ["slot": 1],
+    .trashRestore: ["entry": 1],
     .vaultErase: ["whatever": true],
 ]

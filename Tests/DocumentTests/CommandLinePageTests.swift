@@ -47,6 +47,7 @@ import Testing
     @Test func `every verb of the sources has a synopsis, and no other`() throws {
         let rooms = [
             "CofferAdministration", "CofferBackupCommands", "CofferCommands", "CofferImportExport", "CofferPrograms",
+            "CofferSafetyCommands",
             "CofferSSHAgent",
         ]
         let files = try rooms.flatMap { room in
@@ -64,6 +65,7 @@ import Testing
     @Test func `every verb below another one has a synopsis, and no other`() throws {
         let parents = [
             "backup", "device-key", "entitlement", "lease", "passcode", "slot", "keychain", "file", "login", "otp",
+            "trash",
         ]
         for verb in parents + ["access", "ssh-agent"] {
             let help = try Programs.run(Programs.program("coffer"), [verb, "--help"])

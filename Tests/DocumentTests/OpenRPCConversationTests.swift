@@ -34,6 +34,7 @@ import Testing
         try useKeys(talk)
         try mend(talk)
         try lend(talk)
+        try discard(talk)
         try allow(talk)
         try refuse(talk)
         try lock(talk)

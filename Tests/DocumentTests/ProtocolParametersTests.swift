@@ -12,8 +12,8 @@ import Testing
     /// The methods that are on this page: others have pages of their own.
     static let methods = Method.allCases.filter {
         !(KeychainPageTests.methods + AccessControlPageTests.methods + DoctorPageTests.methods + AuditPageTests.methods
-            + AccessPageTests.methods + FilesPageTests.methods + LeasesPageTests.methods + AccessRulesPageTests.methods
-            + [.requestCancel, .vaultWatch])
+            + AccessPageTests.methods + FilesPageTests.methods + LeasesPageTests.methods + TrashPageTests.methods
+            + AccessRulesPageTests.methods + [.requestCancel, .vaultWatch])
             .contains($0)
     }
 
@@ -193,6 +193,9 @@ import Testing
         .leaseGrant: ["name": "a", "to": "uid:1000", "seconds": 1],
         .leaseList: [:],
         .leaseRevoke: ["lease": 1],
+        .trashEmpty: [:],
+        .trashList: [:],
+        .trashRestore: ["entry": 1],
     ]
 
     static func refusal(of method: Method, _ params: JSONObject) -> CofferError? {

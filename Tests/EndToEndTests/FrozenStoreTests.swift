@@ -125,6 +125,29 @@ import Testing
         #expect(try read("rewritten", daemon) == rewritten)
     }
 
+    @Test func `a vault with hard links and without a trash opens in this one, which gives it a trash`() throws {
+        let daemon = try daemon(on: "v6")
+        let client = try daemon.connect()
+        try client.unlock("frozen passcode")
+        #expect(try read("second-name", daemon) == lines("letter", 6000))
+        let removed = try daemon.coffer(["remove", "frozen/second-name", "frozen/rewritten", "frozen/secret"])
+        #expect(removed.status == 0, "\(removed.errors)")
+        // The file with two names has lost one of them, and the others are in the trash.
+        #expect(try read("letter", daemon) == lines("letter", 6000))
+        let names = try client.trash().items.map(\.name)
+        #expect(names == ["frozen/rewritten", "frozen/secret"])
+        let restored = try daemon.coffer(["trash", "restore", "frozen/rewritten", "frozen/secret"])
+        #expect(restored.status == 0, "\(restored.errors)")
+        var rewritten = lines("rewritten", 20_000)
+        rewritten.replaceSubrange(100_000..<100_003, with: Array("NEW".utf8))
+        #expect(try read("rewritten", daemon) == rewritten)
+        #expect(try client.get("frozen/secret") == Array("a secret of version 2".utf8))
+        let former = KeychainQuery(.genericPassword, [.service: .text("frozen"), .account: .text("secret")])
+        #expect(try client.formerSecrets(of: former) == [Array("an old secret".utf8)])
+        let check = try daemon.coffer(["doctor"])
+        #expect(check.status == 0, "\(check.text)\(check.errors)")
+    }
+
     @Test func `an audit that the device key alone protects is under the passcode after the first unlock`() throws {
         let daemon = try daemon(on: "v3")
         func audit() throws -> String {

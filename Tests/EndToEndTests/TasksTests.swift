@@ -82,6 +82,7 @@ import Testing
             before: ["A=$(coffer get bank)", "coffer gen bank --replace"],
             check: "test \"$(coffer get bank)\" = \"$A\""
         ),
+        19: Trial(shows: ["restored work/mail"], check: "coffer get work/mail >/dev/null"),
         20: Trial(shows: ["two\r\n"]),
         21: Trial(before: ["echo 'token={{ coffer \"mail\" }}' >template"], check: "grep -qx token=s4cret config"),
         22: Trial(check: "test \"$TOKEN\" = s4cret"),

@@ -18,11 +18,12 @@ let allowedTargets: [String: Set<String>] = [
         "CofferChunks", "CofferCore", "CofferCrypto", "CofferDatabase", "CofferKeys", "CofferMemory", "CofferSystem",
     ],
     "CofferAccess": ["CofferCore", "CofferCrypto", "CofferDatabase", "CofferKeys", "CofferMemory"],
+    "CofferTrash": ["CofferCore", "CofferCrypto", "CofferDatabase", "CofferKeys", "CofferMemory"],
     "CofferRouting": ["CofferCore"],
 
     "CofferVault": [
         "CofferAccess", "CofferChunks", "CofferCore", "CofferDatabase", "CofferFiles", "CofferKeychain", "CofferKeys",
-        "CofferMemory", "CofferRouting", "CofferSystem", "CofferWire",
+        "CofferMemory", "CofferRouting", "CofferSystem", "CofferTrash", "CofferWire",
     ],
     "CofferFileHandlers": [
         "CofferAccess", "CofferChunks", "CofferCore", "CofferFiles", "CofferKeychain", "CofferKeys", "CofferMemory",
@@ -30,12 +31,13 @@ let allowedTargets: [String: Set<String>] = [
     ],
     "CofferHandlers": [
         "CofferAccess", "CofferChunks", "CofferCore", "CofferDatabase", "CofferFileHandlers", "CofferFiles",
-        "CofferKeychain", "CofferKeys", "CofferMemory", "CofferRouting", "CofferSystem", "CofferVault", "CofferWire",
+        "CofferKeychain", "CofferKeys", "CofferMemory", "CofferRouting", "CofferSystem", "CofferTrash", "CofferVault",
+        "CofferWire",
     ],
 
     "CofferService": [
         "CofferAccess", "CofferCore", "CofferFileHandlers", "CofferFiles", "CofferHandlers", "CofferKeychain",
-        "CofferKeys", "CofferMemory", "CofferRouting", "CofferSystem", "CofferVault", "CofferWire",
+        "CofferKeys", "CofferMemory", "CofferRouting", "CofferSystem", "CofferTrash", "CofferVault", "CofferWire",
     ],
     "CofferBus": ["CofferCore", "CofferSystem", "CSystemd"],
     "CofferClient": ["CofferCore", "CofferMemory", "CofferSystem", "CofferWire"],
@@ -76,9 +78,14 @@ let allowedTargets: [String: Set<String>] = [
         "ArgumentParser", "CofferBackup", "CofferClient", "CofferCore", "CofferMemory", "CofferSession", "CofferSystem",
         "CofferTerminal", "CofferWire",
     ],
+    "CofferSafetyCommands": [
+        "ArgumentParser", "CofferClient", "CofferContents", "CofferCore", "CofferMemory", "CofferProcesses",
+        "CofferSession", "CofferSystem", "CofferTerminal", "CofferWire",
+    ],
     "CofferCommands": [
         "ArgumentParser", "CofferAdministration", "CofferBackupCommands", "CofferClient", "CofferContents",
         "CofferCore", "CofferCrypto", "CofferImportExport", "CofferMemory", "CofferProcesses", "CofferPrograms",
+        "CofferSafetyCommands",
         "CofferSession", "CofferSSHAgent", "CofferSystem", "CofferTerminal", "CofferWire",
     ],
 

@@ -39,7 +39,8 @@ import Testing
     /// What the two programs are made of, beside the rooms that they share with libraries.
     private static let programRooms = [
         "coffer", "CofferAdministration", "CofferBackup", "CofferBackupCommands", "CofferCommands", "CofferContents",
-        "cofferd", "CofferImportExport", "CofferPrograms", "CofferSession", "CofferSSHAgent", "CofferTerminal",
+        "cofferd", "CofferImportExport", "CofferPrograms", "CofferSafetyCommands", "CofferSession",
+        "CofferSSHAgent", "CofferTerminal",
     ]
 
     @Test func `no test imports a room as testable`() throws {
@@ -105,7 +106,7 @@ import Testing
     private static let daemonRooms =
         topRooms + [
             "CofferAccess", "CofferChunks", "CofferCrypto", "CofferDatabase", "CofferFiles", "CofferKeychain",
-            "CofferKeys", "CofferMemory", "CofferRouting", "CofferSystem", "CofferWire",
+            "CofferKeys", "CofferMemory", "CofferRouting", "CofferSystem", "CofferTrash", "CofferWire",
         ]
     private static let topRooms = [
         "CofferBus", "CofferFileHandlers", "CofferHandlers", "CofferService", "CofferVault", "cofferd",
@@ -113,7 +114,8 @@ import Testing
 
     @Test func `SQL is written in the stores and the catalog, and nowhere above them`() throws {
         let statement = /\b(SELECT [^ ]|INSERT (OR|INTO)|UPDATE \w+ SET|DELETE FROM|CREATE (TABLE|INDEX)|PRAGMA )/
-        let places = ["CofferAccess", "CofferDatabase", "CofferFiles", "CofferKeychain"].map { "Sources/\($0)/" }
+        let stores = ["CofferAccess", "CofferDatabase", "CofferFiles", "CofferKeychain", "CofferTrash"]
+        let places = stores.map { "Sources/\($0)/" }
         for (place, line) in try codeLines() where line.contains(statement) {
             let isStore = (places + Self.catalog).contains { place.path.hasPrefix($0) }
             #expect(isStore, "\(place)")

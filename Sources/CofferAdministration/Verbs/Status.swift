@@ -50,6 +50,10 @@ private struct StatusReport: Printable {
             ),
             ("vault", status.vaultID.map { "\($0.hexadecimal)" }),
         ]
+        if status.trashCount > 0 {
+            let items = status.trashCount == 1 ? "1 item" : "\(status.trashCount) items"
+            fields.append(("trash", "\(items), \(status.trashByteCount) bytes"))
+        }
         for fault in status.faults { fields += [("fault", "\(fault.what)"), ("hint", "\(fault.hint)")] }
         fields.append(("daemon", "cofferd \(status.version), protocol \(status.protocolNumber)"))
         return [Line](width: 11, fields)

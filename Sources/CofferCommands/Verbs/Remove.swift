@@ -7,7 +7,7 @@ internal import CofferTerminal
 struct Remove: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove",
-        abstract: "Remove items.",
+        abstract: "Remove items: they go to the trash, where 'coffer trash restore' finds them for 30 days.",
         discussion: """
             A name with '*' or '?' in it that is no item removes all that fit it, as 'coffer list' would list them. On a \
             terminal it asks before it removes what a pattern or --recursive selects, unless --yes is given.
@@ -20,6 +20,9 @@ struct Remove: ParsableCommand {
 
     @Flag(name: .shortAndLong, help: "Remove everything below the names, too.")
     var recursive = false
+
+    @Flag(help: "Destroy them at once, without the trash.")
+    var now = false
 
     @Flag(name: .shortAndLong, help: "Do not ask, and ignore names that do not exist.")
     var force = false
@@ -36,7 +39,7 @@ struct Remove: ParsableCommand {
         if isSelection { try confirm(found) }
         try forEachGoingOn(found) { (item) throws(CofferError) in
             do throws(CofferError) {
-                _ = try session.call(ItemRemoveParameters(name: item, group: access.group))
+                _ = try session.call(ItemRemoveParameters(name: item, keepsInTrash: !now, group: access.group))
             } catch  where error.code == .itemNotFound {
                 if !force { throw try explained(error, item, session.client) }
             }
@@ -97,7 +100,7 @@ struct Remove: ParsableCommand {
         let confirmation = try confirmation.prepare()
         for name in found { confirmation.say("  \(name: name.path)") }
         let count: Line = found.count == 1 ? "this item" : "these \(found.count) items"
-        confirmation.say("\(count) will be removed; no former value is kept")
+        confirmation.say(now ? "\(count) will be destroyed; no former value is kept" : "\(count) will go to the trash")
         try confirmation.ask(for: "yes", orElse: "nothing was removed")
     }
 }

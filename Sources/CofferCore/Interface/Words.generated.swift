@@ -393,6 +393,8 @@ public enum CheckStage: String, CaseIterable, Sendable {
     case keychainTags
     /// The files and directories of the catalog, without the contents of files.
     case files
+    /// The entries of the trash, and the contents that are kept for them.
+    case trash
     /// The numbers of items and files.
     case counts
     /// The contents of files: each chunk whose key is available now.

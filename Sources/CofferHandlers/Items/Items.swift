@@ -137,30 +137,36 @@ extension Vault {
     package func itemRemove(_ params: ItemRemoveParameters, _ call: Call) throws -> Step {
         call.isFor("can't remove \(params.name.quoted)")
         let group = try call.group(params.group)
+        if params.keepsInTrash && settings.trash.isOn { return try discard(params.name, in: group, call) }
         let item: StoredItem
         do { item = try require(params.name, in: group).item } catch let error as CofferError
             where error.code == .interactionNotAllowed
         {
             try removeSealed(params.name, in: group)
-            return .done
+            return .done(Reply(ItemRemoveResult()))
         }
         try catalog.change(isRemoval: true) { changes in
             try remove(item, call)
             changes.note(item.change(.removed))
         }
-        return .done
+        return .done(Reply(ItemRemoveResult()))
     }
 
     /// Removes an item whose metadata can be opened after the first unlock only: a file, because a secret may have an
     /// access control that protects it against this.
     private func removeSealed(_ name: ItemName, in group: String) throws {
-        let isSecret = try catalog.keychain.contains(GenericPasswordKey(name, in: group))
-        guard try !isSecret && catalog.files.protectionClass(of: name, in: group) != nil else {
-            throw CofferError.locked(name.quoted, in: try keys.state, for: .write)
-        }
+        try checkSealedFile(name, in: group)
         try catalog.change(isRemoval: true) { changes in
             let inode = try catalog.files.removeEntry(name, in: group, now: wallClockMilliseconds())
             changes.note(ItemChange(.removed, file: name, in: group, inode: inode))
+        }
+    }
+
+    /// Refuses the name of a secret, or of nothing, whose metadata can be opened after the first unlock only.
+    func checkSealedFile(_ name: ItemName, in group: String) throws {
+        let isSecret = try catalog.keychain.contains(GenericPasswordKey(name, in: group))
+        guard try !isSecret && catalog.files.protectionClass(of: name, in: group) != nil else {
+            throw CofferError.locked(name.quoted, in: try keys.state, for: .write)
         }
     }
 

@@ -152,7 +152,7 @@ extension Vault {
             call.isFor("the passcode is removed, but not the rows of the items that went with it")
             try catalog.change { changes in
                 changes.noteUntold(try catalog.keychain.countWantingPasscode())
-                try catalog.keychain.removeWantingPasscode()
+                try catalog.removeWantingPasscode()
             }
             return .committed { [self] in .done(Reply(try status())) }
         }

@@ -20,6 +20,7 @@ extension Vault {
             chores.append(Chore(tenant: 0) { [self] call in try perform(NameSealing(), call) })
         }
         sealAudit()
+        sweepTrash()
     }
 }
 

@@ -4,6 +4,7 @@ internal import CofferKeychain
 internal import CofferKeys
 internal import CofferMemory
 internal import CofferSystem
+internal import CofferTrash
 package import CofferVault
 package import CofferWire
 
@@ -18,6 +19,7 @@ extension Vault {
         let keys = openKeys
         // The state is reported even if the items can't be counted: it is needed most when something is wrong.
         let catalog = openCatalog
+        let trash = try? catalog?.trash.total()
         let idleLock = [.noVault, .noPasscode, .deviceKeyMissing].contains(state) ? nil : observer?.idleLock
         return VaultStatus(
             state: state,
@@ -35,6 +37,8 @@ extension Vault {
             erasesData: keys?.erasesData ?? false,
             passcodeItemCount: try? catalog?.keychain.countWantingPasscode(),
             sealedCount: (try? catalog.map { try $0.keychain.sealedCount() + $0.files.sealedCount() }) ?? 0,
+            trashCount: trash?.count ?? 0,
+            trashByteCount: trash?.byteCount ?? 0,
             configurationTrouble: trouble,
             faults: catalog?.faults ?? []
         )

@@ -586,23 +586,28 @@ extension ItemPutParameters: WireObject {
 ///
 /// Removes an item.
 ///
-/// - Throws: `decode`, `diskFull`, `interactionNotAllowed`, `interactionRequired`, `internal`, `io`,
-///   `itemNotFound`, `missingEntitlement`, `notAvailable`, `param`, `userCanceled`.
+/// - Throws: `dataTooLarge`, `decode`, `diskFull`, `interactionNotAllowed`, `interactionRequired`,
+///   `internal`, `io`, `itemNotFound`, `missingEntitlement`, `notAvailable`, `param`, `userCanceled`.
 public struct ItemRemoveParameters: MethodParameters {
     /// What the method answers.
-    public typealias Result = Empty
+    public typealias Result = ItemRemoveResult
     /// How it and its parameters travel.
     public static var coding: MethodCoding<Self> { MethodCoding(.itemRemove) }
     /// The name of the item.
     public let name: ItemName
+    /// Whether the item goes to the trash, if the daemon keeps one.
+    ///
+    /// Otherwise it is destroyed at once. Absent means false.
+    public let keepsInTrash: Bool
     /// The access group of the item.
     ///
     /// Absent means: the caller's first group.
     public let group: String?
 
     /// Makes the parameters.
-    public init(name: ItemName, group: String? = nil) {
+    public init(name: ItemName, keepsInTrash: Bool = false, group: String? = nil) {
         self.name = name
+        self.keepsInTrash = keepsInTrash
         self.group = group
     }
 }
@@ -610,13 +615,39 @@ public struct ItemRemoveParameters: MethodParameters {
 extension ItemRemoveParameters: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         name = try reader.name("name")
+        keepsInTrash = try reader.optionalBool("trash") ?? false
         group = try reader.optionalString("group")
     }
 
     package var json: JSONObject {
-        var object = JSONObject(capacity: 2)
+        var object = JSONObject(capacity: 3)
         object.append("name", name)
+        if keepsInTrash { object.append("trash", true) }
         object.append("group", group)
+        return object
+    }
+}
+
+/// What became of a removed item.
+public struct ItemRemoveResult: Hashable, Sendable {
+    /// The number of the item in the trash.
+    ///
+    /// It is absent if the item was destroyed, or if it was one name of a file that has others.
+    public let number: Int64?
+
+    package init(number: Int64? = nil) {
+        self.number = number
+    }
+}
+
+extension ItemRemoveResult: WireObject {
+    package init(reading reader: inout ParameterReader) throws(CofferError) {
+        number = try reader.optionalInteger("entry", in: 1...Int64.max)
+    }
+
+    package var json: JSONObject {
+        var object = JSONObject(capacity: 1)
+        object.append("entry", number)
         return object
     }
 }

@@ -183,6 +183,12 @@ package enum Method: String, CaseIterable, Sendable {
     ///
     /// The credential is the payload.
     case slotTest = "slot.test"
+    /// Destroys what is in the trash: one entry, or all that a group has in it.
+    case trashEmpty = "trash.empty"
+    /// Lists what is in the trash of a group, a page at a time, the oldest first.
+    case trashList = "trash.list"
+    /// Takes an item out of the trash, with its protection, its dates and its former values.
+    case trashRestore = "trash.restore"
     /// Lists a page of what is in use of the vault: open files and running transfers, of all clients.
     case vaultBlockers = "vault.blockers"
     /// Checks a page of rows, and repairs them if requested, or the contents of some files.
@@ -225,7 +231,7 @@ extension Method {
             .itemGet, .itemList, .itemMove, .itemProtect, .itemPut, .itemRemove, .itemShow, .itemSimulate, .keychainAdd,
             .keychainAgree, .keychainDelete, .keychainFind, .keychainHistory, .keychainPublicKey, .keychainRestore,
             .keychainSign, .keychainUpdate, .leaseGrant, .leaseList, .leaseRevoke, .slotAdd, .slotRemove, .slotTest,
-            .vaultBlockers, .vaultCheck, .vaultQuarantine:
+            .trashEmpty, .trashList, .trashRestore, .vaultBlockers, .vaultCheck, .vaultQuarantine:
             .vault
         case .entitlementExplain, .entitlementList, .hello, .requestCancel, .vaultStatus, .vaultWatch: .nothing
         case .passcodeChange: .passcodeToReplace
@@ -239,11 +245,11 @@ extension Method {
     /// What a request has to do with.
     package var claim: MethodClaim {
         switch self {
-        case .accessAllow, .accessDeny, .accessRemove, .fileSyncTree, .leaseGrant, .leaseRevoke, .vaultCheck,
-            .vaultQuarantine:
+        case .accessAllow, .accessDeny, .accessRemove, .fileSyncTree, .leaseGrant, .leaseRevoke, .trashEmpty,
+            .trashRestore, .vaultCheck, .vaultQuarantine:
             .changes(.catalog)
-        case .accessList, .auditList, .auditVerify, .fileSpace, .itemList, .itemSimulate, .leaseList, .vaultBlockers,
-            .vaultStatus:
+        case .accessList, .auditList, .auditVerify, .fileSpace, .itemList, .itemSimulate, .leaseList, .trashList,
+            .vaultBlockers, .vaultStatus:
             .reads(.catalog)
         case .contextAuthenticate, .passcodeChange, .passcodeRemove, .passcodeSet, .slotAdd, .slotRemove, .slotTest,
             .vaultErase, .vaultInit, .vaultUnlock:
@@ -290,13 +296,13 @@ extension Method {
         case .contextEnd, .entitlementExplain, .fileClose, .fileSync, .hello, .requestCancel, .vaultStatus: Self.none
         case .fileAllocate, .fileLink, .fileMkdir, .fileProtect, .filePunch, .fileRemoveExtendedAttribute, .fileRename,
             .fileSetAttributes, .fileSetExtendedAttribute, .fileSymlink, .fileSyncTree, .fileTruncate, .fileWrite,
-            .itemMove, .itemProtect, .itemPut, .keychainAdd, .keychainRestore, .keychainUpdate:
+            .itemMove, .itemProtect, .itemPut, .keychainAdd, .keychainRestore, .keychainUpdate, .trashRestore:
             Self.write
         case .fileGetExtendedAttribute, .fileList, .fileListExtendedAttributes, .fileOpen, .fileRead, .fileSalvage,
             .fileSpace, .fileStat, .itemExplain, .itemGet, .itemList, .itemShow, .itemSimulate, .keychainAgree,
-            .keychainFind, .keychainHistory, .keychainPublicKey, .keychainSign, .vaultWatch:
+            .keychainFind, .keychainHistory, .keychainPublicKey, .keychainSign, .trashList, .vaultWatch:
             Self.read
-        case .fileRemove, .itemRemove, .keychainDelete: Self.delete
+        case .fileRemove, .itemRemove, .keychainDelete, .trashEmpty: Self.delete
         case .leaseGrant: Self.readAdmin
         case .vaultLock: Self.lock
         }
@@ -327,7 +333,7 @@ extension Method {
             .fileSync, .fileTruncate, .fileWrite, .itemExplain, .itemGet, .itemList, .itemMove, .itemProtect, .itemPut,
             .itemRemove, .itemShow, .itemSimulate, .keychainAdd, .keychainAgree, .keychainDelete, .keychainFind,
             .keychainHistory, .keychainPublicKey, .keychainRestore, .keychainSign, .keychainUpdate, .leaseGrant,
-            .passcodeRemove:
+            .passcodeRemove, .trashEmpty, .trashRestore:
             true
         default: false
         }
@@ -345,8 +351,8 @@ extension Method {
             .itemProtect, .itemPut, .itemRemove, .itemShow, .itemSimulate, .keychainAdd, .keychainAgree,
             .keychainDelete, .keychainFind, .keychainHistory, .keychainPublicKey, .keychainRestore, .keychainSign,
             .keychainUpdate, .leaseGrant, .leaseList, .leaseRevoke, .passcodeChange, .passcodeRemove, .passcodeSet,
-            .slotAdd, .slotList, .slotRemove, .slotTest, .vaultBlockers, .vaultCheck, .vaultErase, .vaultInit,
-            .vaultLock, .vaultQuarantine, .vaultUnlock, .vaultWatch:
+            .slotAdd, .slotList, .slotRemove, .slotTest, .trashEmpty, .trashList, .trashRestore, .vaultBlockers,
+            .vaultCheck, .vaultErase, .vaultInit, .vaultLock, .vaultQuarantine, .vaultUnlock, .vaultWatch:
             true
         default: false
         }
@@ -366,8 +372,8 @@ extension Method {
         case .accessList, .auditList, .auditVerify, .entitlementExplain, .entitlementList, .fileGetExtendedAttribute,
             .fileList, .fileListExtendedAttributes, .fileRead, .fileSpace, .fileStat, .fileSyncTree, .hello,
             .itemExplain, .itemGet, .itemList, .itemShow, .itemSimulate, .keychainAgree, .keychainFind,
-            .keychainHistory, .keychainPublicKey, .keychainSign, .leaseList, .slotList, .vaultBlockers, .vaultLock,
-            .vaultStatus, .vaultWatch:
+            .keychainHistory, .keychainPublicKey, .keychainSign, .leaseList, .slotList, .trashList, .vaultBlockers,
+            .vaultLock, .vaultStatus, .vaultWatch:
             true
         default: false
         }
@@ -503,6 +509,9 @@ extension Method {
         case .slotList: SlotListParameters.self
         case .slotRemove: SlotRemoveParameters.self
         case .slotTest: SlotTestParameters.self
+        case .trashEmpty: TrashEmptyParameters.self
+        case .trashList: TrashListParameters.self
+        case .trashRestore: TrashRestoreParameters.self
         case .vaultBlockers: VaultBlockersParameters.self
         case .vaultCheck: VaultCheckParameters.self
         case .vaultErase: VaultEraseParameters.self

@@ -286,6 +286,18 @@ package protocol MethodHandler {
     ///
     /// Reports which keyslot a credential opens. The credential is the payload.
     func slotTest(_ parameters: SlotTestParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `trash.empty`.
+    ///
+    /// Destroys what is in the trash: one entry, or all that a group has in it.
+    func trashEmpty(_ parameters: TrashEmptyParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `trash.list`.
+    ///
+    /// Lists what is in the trash of a group, a page at a time, the oldest first.
+    func trashList(_ parameters: TrashListParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `trash.restore`.
+    ///
+    /// Takes an item out of the trash, with its protection, its dates and its former values.
+    func trashRestore(_ parameters: TrashRestoreParameters, _ context: consuming Context) throws -> Answer
     /// Answers `vault.blockers`.
     ///
     /// Lists a page of what is in use of the vault: open files and running transfers, of all clients.
@@ -401,6 +413,9 @@ extension MethodHandler {
         case .slotList: try slotList(SlotListParameters(params: params), context)
         case .slotRemove: try slotRemove(SlotRemoveParameters(params: params), context)
         case .slotTest: try slotTest(SlotTestParameters(params: params), context)
+        case .trashEmpty: try trashEmpty(TrashEmptyParameters(params: params), context)
+        case .trashList: try trashList(TrashListParameters(params: params), context)
+        case .trashRestore: try trashRestore(TrashRestoreParameters(params: params), context)
         case .vaultBlockers: try vaultBlockers(VaultBlockersParameters(params: params), context)
         case .vaultCheck: try vaultCheck(VaultCheckParameters(params: params), context)
         case .vaultErase: try vaultErase(VaultEraseParameters(params: params), context)

@@ -1352,6 +1352,14 @@ public struct VaultStatus: Hashable, Sendable {
     ///
     /// Absent means 0.
     public let sealedCount: Int
+    /// How many items are in the trash.
+    ///
+    /// Absent means 0.
+    public let trashCount: Int
+    /// How many bytes they take.
+    ///
+    /// Absent means 0.
+    public let trashByteCount: Int64
     /// What is wrong with the configuration file.
     ///
     /// The daemon then uses the last valid one. It is absent if the file is valid.
@@ -1379,6 +1387,8 @@ public struct VaultStatus: Hashable, Sendable {
         erasesData: Bool = false,
         passcodeItemCount: Int? = nil,
         sealedCount: Int = 0,
+        trashCount: Int = 0,
+        trashByteCount: Int64 = 0,
         configurationTrouble: String? = nil,
         faults: [VaultFault] = [],
         version: String = Version.program,
@@ -1397,6 +1407,8 @@ public struct VaultStatus: Hashable, Sendable {
         self.erasesData = erasesData
         self.passcodeItemCount = passcodeItemCount
         self.sealedCount = sealedCount
+        self.trashCount = trashCount
+        self.trashByteCount = trashByteCount
         self.configurationTrouble = configurationTrouble
         self.faults = faults
         self.version = version
@@ -1419,6 +1431,8 @@ extension VaultStatus: WireObject {
         erasesData = try reader.optionalBool("erasesData") ?? false
         passcodeItemCount = try reader.optionalInteger("passcodeItems", in: 0...Int64.max).map { Int($0) }
         sealedCount = try reader.optionalInteger("sealedCount", in: 0...Int64.max).map { Int($0) } ?? 0
+        trashCount = try reader.optionalInteger("trashItems", in: 0...Int64.max).map { Int($0) } ?? 0
+        trashByteCount = try reader.optionalInteger("trashBytes", in: 0...Int64.max) ?? 0
         configurationTrouble = try reader.optionalString("configurationTrouble")
         faults = try reader.optionalValues("faults", of: VaultFault.self)
         version = try reader.string("version")
@@ -1440,6 +1454,8 @@ extension VaultStatus: WireObject {
         if state != .noVault { object.append("erasesData", erasesData) }
         object.append("passcodeItems", passcodeItemCount)
         if sealedCount != 0 { object.append("sealedCount", sealedCount) }
+        if trashCount != 0 { object.append("trashItems", trashCount) }
+        if trashByteCount != 0 { object.append("trashBytes", trashByteCount) }
         object.append("configurationTrouble", configurationTrouble)
         if !faults.isEmpty { object.append("faults", faults) }
         object.append("version", version)
@@ -1461,6 +1477,94 @@ extension AuditSummary.Tally: WireObject {
         object.append("client", client)
         object.append("allowed", allowedCount)
         object.append("refused", refusedCount)
+        return object
+    }
+}
+
+/// An item in the trash.
+public struct TrashedItem: Hashable, Sendable {
+    /// The number of the entry, which no other entry of the vault ever has.
+    public let number: Int64
+    /// The name of the item.
+    ///
+    /// Like the next five members, it is absent if it can be read after the first unlock only.
+    public let name: String?
+    /// The store that the item comes from.
+    public let store: StoreName?
+    /// The class of an item of the keychain.
+    ///
+    /// It is absent for a file.
+    public let itemClass: ItemClass?
+    /// When the item is accessible once it is restored.
+    ///
+    /// It is absent for a file.
+    public let accessibility: Accessibility?
+    /// The protection class of the file.
+    ///
+    /// It is absent for an item of the keychain.
+    public let protectionClass: ProtectionClass?
+    /// The kind that was stated for the item.
+    ///
+    /// It is absent if none was stated.
+    public let kind: ItemKind?
+    /// How many bytes the content has.
+    public let byteCount: Int64?
+    /// When the item was removed.
+    public let removed: Int64?
+    /// How many seconds remain until the entry is destroyed.
+    public let secondsLeft: Int64
+
+    package init(
+        number: Int64,
+        name: String? = nil,
+        store: StoreName? = nil,
+        itemClass: ItemClass? = nil,
+        accessibility: Accessibility? = nil,
+        protectionClass: ProtectionClass? = nil,
+        kind: ItemKind? = nil,
+        byteCount: Int64? = nil,
+        removed: Int64? = nil,
+        secondsLeft: Int64
+    ) {
+        self.number = number
+        self.name = name
+        self.store = store
+        self.itemClass = itemClass
+        self.accessibility = accessibility
+        self.protectionClass = protectionClass
+        self.kind = kind
+        self.byteCount = byteCount
+        self.removed = removed
+        self.secondsLeft = secondsLeft
+    }
+}
+
+extension TrashedItem: WireObject {
+    package init(reading reader: inout ParameterReader) throws(CofferError) {
+        number = try reader.integer("entry", in: 1...Int64.max)
+        name = try reader.optionalString("name")
+        store = try reader.value("store", as: StoreName.self)
+        itemClass = try reader.value("class", as: ItemClass.self)
+        accessibility = try reader.value("accessible", as: Accessibility.self)
+        protectionClass = try reader.value("protection", as: ProtectionClass.self)
+        kind = try reader.value("kind", as: ItemKind.self)
+        byteCount = try reader.optionalInteger("size", in: 0...Int64.max)
+        removed = try reader.optionalInteger("removed")
+        secondsLeft = try reader.integer("secondsLeft", in: 0...Int64.max)
+    }
+
+    package var json: JSONObject {
+        var object = JSONObject(capacity: 8)
+        object.append("entry", number)
+        object.append("name", name)
+        object.append("store", store)
+        object.append("class", itemClass)
+        object.append("accessible", accessibility)
+        object.append("protection", protectionClass)
+        object.append("kind", kind)
+        object.append("size", byteCount)
+        object.append("removed", removed)
+        object.append("secondsLeft", secondsLeft)
         return object
     }
 }

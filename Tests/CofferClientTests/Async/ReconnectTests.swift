@@ -168,7 +168,7 @@ private let eager = ReconnectPolicy(attempts: 5, firstDelay: .zero)
             "file.space", "file.stat", "file.syncTree", "item.explain", "item.get", "item.list", "item.show",
             "item.simulate",
             "keychain.agree", "keychain.find", "keychain.history", "keychain.publicKey", "keychain.sign", "lease.list",
-            "slot.list",
+            "slot.list", "trash.list",
             "vault.blockers", "vault.lock", "vault.status", "vault.watch",
         ]
         #expect(method.isIdempotent == asks.contains(method.rawValue))

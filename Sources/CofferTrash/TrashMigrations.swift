@@ -1,0 +1,42 @@
+package import CofferDatabase
+
+extension TrashStore {
+    /// The migrations of the store, in their order.
+    ///
+    /// Never edited: a change is a new migration.
+    package static let migrations = [
+        Migration(
+            name: "trash",
+            generation: 13,
+            // The number of an entry is never reused.
+            sql: """
+                CREATE TABLE trash_keys (
+                    number INTEGER PRIMARY KEY AUTOINCREMENT,
+                    group_tag BLOB NOT NULL UNIQUE,
+                    sealed BLOB NOT NULL,
+                    entries INTEGER NOT NULL,
+                    bytes INTEGER NOT NULL
+                ) STRICT;
+                CREATE TABLE trash (
+                    number INTEGER PRIMARY KEY AUTOINCREMENT,
+                    trash_key INTEGER NOT NULL,
+                    removed INTEGER NOT NULL,
+                    bytes INTEGER NOT NULL,
+                    wants_passcode INTEGER NOT NULL,
+                    node INTEGER,
+                    label BLOB NOT NULL,
+                    sealed BLOB NOT NULL
+                ) STRICT;
+                CREATE INDEX trash_entries ON trash (trash_key, number);
+                CREATE INDEX trash_nodes ON trash (node) WHERE node IS NOT NULL;
+                CREATE INDEX trash_passcode ON trash (number) WHERE wants_passcode = 1;
+                CREATE TRIGGER trash_added AFTER INSERT ON trash
+                    BEGIN UPDATE trash_keys SET entries = entries + 1, bytes = bytes + NEW.bytes
+                        WHERE number = NEW.trash_key; END;
+                CREATE TRIGGER trash_removed AFTER DELETE ON trash
+                    BEGIN UPDATE trash_keys SET entries = entries - 1, bytes = bytes - OLD.bytes
+                        WHERE number = OLD.trash_key; END;
+                """
+        )
+    ]
+}
