@@ -30,33 +30,3 @@ extension BlockingClient {
         do throws(SystemError) { return try step() } catch { throw error.cofferError("can't copy \(name.quoted)") }
     }
 }
-
-extension ItemInfo {
-    /// The attributes that a copy gets: all but those that its name and its protection give it.
-    var attributesOfCopy: [KeychainAttribute: AttributeValue] {
-        let derived: Set<KeychainAttribute> = [
-            .service, .account, .accessGroup, .accessible, .synchronizable, .creationDate, .modificationDate,
-        ]
-        return (attributes ?? [:]).filter { !derived.contains($0.key) }
-    }
-
-    /// Refuses an item whose copy would be another thing.
-    ///
-    /// - Parameter participle: What can't be done with it, such as `duplicated`.
-    func requireCopyable(_ participle: Line) throws(CofferError) {
-        if let itemClass, itemClass != .genericPassword {
-            throw CofferError(
-                .param,
-                "\(quotedForDisplay(name)) can't be \(participle): its attributes are its name",
-                hint: "'coffer keychain add --class \(itemClass.kebabCase)' stores another one"
-            )
-        }
-        if accessControl != nil {
-            throw CofferError(
-                .param,
-                "\(quotedForDisplay(name)) can't be \(participle): its copy would not require authentication",
-                hint: "'coffer keychain add --access-control' stores another one"
-            )
-        }
-    }
-}

@@ -102,6 +102,12 @@ public enum Limits {
     /// The space of one access group in the trash: the contents of its files stay on the disk.
     package static let defaultTrashBytes: Int64 = 1 << 30
     package static let maximumTrashMebibytes = 1 << 20
+    /// The content of an item that is sent to another vault: with its description, it fits into one frame there.
+    package static let parcelContentBytes = 128 << 10
+    /// The name, the attributes and the dates of an item that is sent.
+    package static let parcelDescriptionBytes = 64 << 10
+    /// The text of a recipient, with comments.
+    package static let recipientBytes = 4096
     /// Entries of the trash in one page.
     package static let trashPageEntries = 100
     /// How often the daemon looks for what has been in the trash for long enough: the clock may stand still in between.

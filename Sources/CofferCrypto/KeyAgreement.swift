@@ -86,6 +86,33 @@ package enum KeyAgreement {
         return try KeyWrap.unwrap(wrapped.extracting(droppingFirst: publicKeyBytes), under: wrapping, context: context)
     }
 
+    /// Unwraps a key with a shared secret, where the private key is elsewhere.
+    ///
+    /// - Parameters:
+    ///   - wrapped: The result of ``wrap(_:to:for:context:)``.
+    ///   - shared: The secret that the private key shares with ``ephemeralKey(of:)``.
+    ///   - publicKey: The public key of the pair to which it was wrapped.
+    ///   - purpose: The same as for wrapping.
+    ///   - context: The same as for wrapping.
+    package static func unwrap(
+        _ wrapped: [UInt8],
+        sharing shared: consuming SecretBytes,
+        of publicKey: [UInt8],
+        for purpose: StaticString,
+        context: [UInt8]
+    ) throws(CryptoError) -> SymmetricKey {
+        guard wrapped.count == wrappedBytes, let secret = SymmetricKey(shared) else { throw .unauthentic }
+        let wrapping = try KeyedHash.key(under: secret, for: purpose, RawSpan(), ephemeralKey(of: wrapped) + publicKey)
+        return try unsafe KeyWrap.unwrap(
+            wrapped.span.bytes.extracting(droppingFirst: publicKeyBytes),
+            under: wrapping,
+            context: context
+        )
+    }
+
+    /// The ephemeral public key of a wrapped key.
+    package static func ephemeralKey(of wrapped: [UInt8]) -> [UInt8] { Array(wrapped.prefix(publicKeyBytes)) }
+
     /// The shared secret is hashed with both public keys, so that a wrapped key is valid for this pair of them only.
     private static func wrappingKey(
         _ privateKey: borrowing SymmetricKey,

@@ -3,5 +3,5 @@ package import ArgumentParser
 /// What the room adds to the command line.
 package enum SafetyVerbs {
     /// The verbs, in the order of the help.
-    package static var all: [any ParsableCommand.Type] { [TrashVerb.self] }
+    package static var all: [any ParsableCommand.Type] { [Send.self, Receive.self, TrashVerb.self] }
 }

@@ -5,7 +5,7 @@ import Testing
 /// The verbs of the room.
 @Suite struct SafetyVerbsTests {
     @Test func `they are listed in the order of the help`() {
-        #expect(SafetyVerbs.all.map { $0.configuration.commandName ?? "" } == ["trash"])
+        #expect(SafetyVerbs.all.map { $0.configuration.commandName ?? "" } == ["send", "receive", "trash"])
     }
 
     @Test(arguments: [

@@ -39,7 +39,7 @@ import Testing
         apart.insert("clear-clipboard")
         // Their requests depend on what the daemon answers: they are those of show, get, put and keychain update.
         apart.formUnion(["copy", "duplicate", "edit", "generate", "login add", "otp add", "otp code"])
-        apart.formUnion(["setup", "run", "inject", "import", "export"])
+        apart.formUnion(["setup", "run", "inject", "import", "export", "send", "receive"])
         // The one talks to two daemons, and the others start other programs.
         apart.formUnion(["share", "mount", "umount", "ssh-agent setup"])
         // The one goes on for ever, and the other needs a key.

@@ -101,6 +101,10 @@ import Testing
             before: ["echo 1.0 >release", "coffer keychain add --generate ed25519 --label signing"],
             check: "test $(wc -c <release.sig) = 64"
         ),
+        30: Trial(
+            before: ["coffer receive --recipient >recipient"],
+            check: "coffer receive parcel --as got && test \"$(coffer get got)\" = \"$(coffer get mail)\""
+        ),
         31: Trial(before: ["head -c 20000000 /dev/urandom >video"], check: "coffer get video | cmp - video"),
         32: Trial(
             before: ["mkdir -p photos/2026; echo a >photos/a; echo b >photos/2026/b"],

@@ -26,6 +26,8 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     case messages
     /// Addresses of one-time codes.
     case oneTimeKeys = "one-time-keys"
+    /// Parcels, what they say of their items, and recipients.
+    case parcels
     /// Patterns of names.
     case patterns
     /// Recovery keys as they are typed.
@@ -55,6 +57,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
         case .keys: try checkKeyFile(input)
         case .messages: try checkMessage(input)
         case .oneTimeKeys: try checkOneTimeKey(input)
+        case .parcels: try checkParcel(input)
         case .patterns: try checkPattern(input)
         case .recoveryKeys: try checkRecoveryKey(input)
         case .repositories: try checkRepository(input)

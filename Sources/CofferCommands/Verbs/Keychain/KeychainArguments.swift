@@ -17,13 +17,6 @@ struct ItemClassArgument: ExpressibleByArgument {
     static var allValueStrings: [String] { ItemClass.allCases.map(\.kebabCase) }
 }
 
-extension ItemClass {
-    /// The name on the command line.
-    var kebabCase: String {
-        rawValue.reduce(into: "") { $0 += $1.isUppercase ? "-\($1.lowercased())" : String($1) }
-    }
-}
-
 /// `NAME=VALUE` as an argument: the name ends at the first `=`.
 struct PairArgument: ExpressibleByArgument {
     /// The part before it.

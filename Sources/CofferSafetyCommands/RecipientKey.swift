@@ -1,0 +1,90 @@
+internal import CofferClient
+internal import CofferContents
+internal import CofferSession
+internal import CofferTerminal
+
+/// The pair to which other vaults send items: a private key in the keychain, which never leaves it, and the text of its
+/// public half, which can be read in every state.
+struct RecipientKey {
+    /// The label of the private key.
+    static let label = "coffer recipient"
+    /// The name of the public half.
+    static let name = "coffer/recipient"
+
+    let session: Session
+    let group: String?
+
+    private var query: KeychainQuery {
+        var attributes: [KeychainAttribute: AttributeValue] = [
+            .label: .text(Self.label), .keyClass: .text("private"), .keyType: .text(KeyType.x25519.rawValue),
+        ]
+        if let group { attributes[.accessGroup] = .text(group) }
+        return KeychainQuery(.key, attributes)
+    }
+
+    /// The recipient, which is made if there is none yet.
+    ///
+    /// - Throws: `interactionNotAllowed` while the vault is locked, if it has to be made.
+    func recipient() throws(CofferError) -> Recipient {
+        if let known = try known() { return known }
+        var found = try publicKey()
+        if found == nil { found = try made() }
+        let recipient = Recipient(publicKey: found ?? [])
+        var wishes = PlacementOptions()
+        wishes.accessibility = .always
+        wishes.group = group
+        let params = ItemPutParameters(name: try ItemName(Self.name), wishes: wishes)
+        _ = try session.call(params, payload: try Secret(exposed: try recipient.text()))
+        return recipient
+    }
+
+    /// The recipient, in every state of the vault; `nil` if there is none yet.
+    func known() throws(CofferError) -> Recipient? {
+        do throws(CofferError) {
+            let content = try session.call(ItemGetParameters(name: try ItemName(Self.name), group: group)).payload
+            guard let text = content.exposeText() else { return nil }
+            return try Recipient(text)
+        } catch  where error.code == .itemNotFound {
+            return nil
+        }
+    }
+
+    private func publicKey() throws(CofferError) -> [UInt8]? {
+        do throws(CofferError) {
+            return try session.call(KeychainPublicKeyParameters(query)).value.bytes
+        } catch  where error.code == .itemNotFound {
+            return nil
+        }
+    }
+
+    private func made() throws(CofferError) -> [UInt8] {
+        var attributes: [KeychainAttribute: AttributeValue] = [.label: .text(Self.label)]
+        if let group { attributes[.accessGroup] = .text(group) }
+        _ = try session.call(
+            KeychainAddParameters(.key, attributes, accessibility: .whenUnlocked, generates: .x25519)
+        )
+        guard let key = try publicKey() else {
+            throw CofferError(.internal, "the key that was made just now is missing")
+        }
+        return key
+    }
+
+    /// Opens a parcel.
+    ///
+    /// - Throws: `param` if it is for another vault or group; `interactionNotAllowed` while the vault is locked;
+    ///   `itemNotFound` if this vault has no such key; `decode` if it was changed.
+    func open(
+        _ parcel: Parcel,
+        _ subject: String
+    ) throws(CofferError) -> (description: ParcelDescription, content: Secret) {
+        if let known = try known(), known != parcel.recipient {
+            throw CofferError(
+                .param,
+                "\(subject) is sealed to the recipient of another vault or group",
+                hint: "'coffer receive --recipient' prints the recipient of this one"
+            )
+        }
+        let shared = try session.call(KeychainAgreeParameters(query, peer: parcel.ephemeralKey)).payload
+        return try parcel.open(sharing: shared, subject)
+    }
+}

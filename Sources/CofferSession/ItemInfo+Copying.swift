@@ -1,0 +1,38 @@
+package import CofferClient
+
+extension ItemInfo {
+    /// The attributes that a copy gets: all but those that its name and its protection give it.
+    package var attributesOfCopy: [KeychainAttribute: AttributeValue] {
+        let derived: Set<KeychainAttribute> = [
+            .service, .account, .accessGroup, .accessible, .synchronizable, .creationDate, .modificationDate,
+        ]
+        return (attributes ?? [:]).filter { !derived.contains($0.key) }
+    }
+
+    /// Refuses an item whose copy would be another thing.
+    ///
+    /// - Parameter participle: What can't be done with it, such as `duplicated`.
+    package func requireCopyable(_ participle: String) throws(CofferError) {
+        if let itemClass, itemClass != .genericPassword {
+            throw CofferError(
+                .param,
+                "\(quotedForDisplay(name)) can't be \(participle): its attributes are its name",
+                hint: "'coffer keychain add --class \(itemClass.kebabCase)' stores another one"
+            )
+        }
+        if accessControl != nil {
+            throw CofferError(
+                .param,
+                "\(quotedForDisplay(name)) can't be \(participle): its copy would not require authentication",
+                hint: "'coffer keychain add --access-control' stores another one"
+            )
+        }
+    }
+}
+
+extension ItemClass {
+    /// The name on the command line.
+    package var kebabCase: String {
+        rawValue.reduce(into: "") { $0 += $1.isUppercase ? "-\($1.lowercased())" : String($1) }
+    }
+}
