@@ -58,8 +58,13 @@ package final class ContentDirectory: Sendable {
 
     /// Opens a content for reading, in either place.
     package func open(_ id: ItemID) throws(SystemError) -> OwnedDescriptor? {
-        if let placed = try shelf(of: id)?.openIfPresent(id.hexadecimal) { return placed }
-        return try staging.openIfPresent(id.hexadecimal)
+        try find(id.hexadecimal, of: id)
+    }
+
+    /// Opens a name for reading, in either place.
+    func find(_ name: String, of id: ItemID) throws(SystemError) -> OwnedDescriptor? {
+        if let placed = try shelf(of: id)?.openIfPresent(name) { return placed }
+        return try staging.openIfPresent(name)
     }
 
     /// Opens the overlay of a content, in either place.

@@ -2,6 +2,7 @@ package import CofferCore
 internal import CofferCrypto
 internal import CofferMemory
 package import CofferSystem
+internal import Glibc
 
 /// A rewritten chunk: its slot in the overlay, and the tag that it must have there.
 package struct ChunkSlot: Equatable, Sendable {
@@ -83,6 +84,13 @@ package struct Overlay: Sendable {
     /// The offset of a slot on disk.
     func offset(ofSlot number: Int64) -> Int64 {
         Int64(ContentFormat.headerBytes) + number * Int64(SlotCipher.saltBytes + chunkBytes)
+    }
+
+    /// The number of slots that the file has, in use or not.
+    package func slotCount() throws(SystemError) -> Int64 {
+        let byteCount = Int64(try file.descriptor.status().st_size) - Int64(ContentFormat.headerBytes)
+        let slotBytes = Int64(SlotCipher.saltBytes + chunkBytes)
+        return (max(0, byteCount) + slotBytes - 1) / slotBytes
     }
 
     /// Seals a chunk into a slot.

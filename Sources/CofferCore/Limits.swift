@@ -223,6 +223,14 @@ public enum Limits {
     public static let leaseUses = 1_000_000
     /// The bytes of the reason of a lease.
     public static let leaseReasonBytes = 512
+    /// The bytes of the place of a repository, which the vault keeps for people to read.
+    package static let repositoryBytes = 4096
+    /// The contents of one page of a backup: each is looked for on the disk.
+    package static let backupPage = 128
+    /// The pages of the catalog that are copied before others are asked whether they wait.
+    package static let copiedPages = 32
+    /// The contents written during a backup that are known to be none of it, and so are removed at once.
+    package static let newContentsOfBackup = 65_536
     /// The bytes of a credential and of its name: a service manager accepts no more.
     public static let credentialBytes = 1 << 20
     /// Concurrent connections of service managers, each of which is also held by the service manager's descriptor

@@ -92,6 +92,7 @@ extension Vault {
 
     /// Syncs and closes the files that a connection left open.
     package func releaseHandles(of caller: Caller) {
+        endBackup(of: caller)
         for handle in caller.handles.takeAll() {
             guard handle.access.writes, let store = handle.store else {
                 release(handle)

@@ -10,11 +10,12 @@ extension FileStore {
     /// If this fails, ``recover()`` finishes it.
     package func settle() {
         openContents.keepChanges()
+        pins?.noteNew(toPlace)
         for id in toPlace { try? contents.place(id) }
         toPlace = []
         for file in toPlaceOverlays where (try? contents.placeOverlay(file.id)) != nil { file.overlayIsPlaced() }
         toPlaceOverlays = []
-        for file in committing { file.endCommit() }
+        for file in committing { file.endCommit(keepingSlots: pins != nil) }
         committing = []
         creating = []
         unlinking = []
@@ -24,10 +25,15 @@ extension FileStore {
 
     /// Removes the contents that no row names any more, once that is on the disk.
     package func removeDead() {
+        if let pins { dead = pins.keep(dead) }
         if dead.isEmpty { return }
         // If the look-up fails, the content stays until the next start.
-        removed += dead.filter { id in (try? tree.contains(id)) == false && (try? contents.remove(id)) != nil }
+        remove(dead)
         dead = []
+    }
+
+    func remove(_ dead: [ItemID]) {
+        removed += dead.filter { id in (try? tree.contains(id)) == false && (try? contents.remove(id)) != nil }
     }
 
     /// Removes the entries of contents that were removed from the list of dead contents.

@@ -210,6 +210,7 @@ extension FileStore {
             byteCount: file.byteCount,
             visibleBaseBytes: node.metadata.visibleBaseBytes,
             usedSlots: opening.usedSlots,
+            keptSlotCount: pins == nil ? 0 : try parts.overlay?.slotCount() ?? 0,
             isIntact: !salvaging,
             hasItsRows: hasItsRows && !opening.hasUnknownChunks
         )

@@ -13,7 +13,7 @@ package import CofferSystem
 package final class FileStore {
     let connection: Connection
     let keys: VaultKeys
-    let contents: ContentDirectory
+    package let contents: ContentDirectory
     let tree: FileTree
     let chunks: ChunkTable
     var openContents = OpenContents()
@@ -36,6 +36,10 @@ package final class FileStore {
     /// The contents that no row names, which may not be on the disk yet.
     var dead: [ItemID] = []
     var removed: [ItemID] = []
+    /// What a backup reads; `nil` if none is under way.
+    var pins: ContentPins?
+    /// The contents that a backup has kept, to be removed.
+    var released: [ItemID] = []
 
     /// The migrations of the store, in their order.
     ///

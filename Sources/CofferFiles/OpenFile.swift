@@ -28,6 +28,8 @@ package final class OpenFile {
     private var slots: SlotSpace
     /// The slots that are free once that transaction is committed.
     private var freedByCommit: [Int64] = []
+    /// The slots that are free once the backup has ended.
+    private var kept: [Int64] = []
     /// Slots of a transaction that was rolled back but may be on the disk: never written again.
     private var pinned: Set<Int64> = []
     /// The reads in progress: a slot that one of them may read is not written again.
@@ -82,6 +84,7 @@ package final class OpenFile {
         byteCount: Int64,
         visibleBaseBytes: Int64,
         usedSlots: [Int64],
+        keptSlotCount: Int64 = 0,
         isIntact: Bool = true,
         hasItsRows: Bool = true
     ) {
@@ -93,7 +96,7 @@ package final class OpenFile {
         self.isOverlayStaged = isOverlayStaged
         self.byteCount = byteCount
         self.visibleBaseBytes = visibleBaseBytes
-        slots = SlotSpace(used: usedSlots)
+        slots = SlotSpace(used: usedSlots, keeping: keptSlotCount)
     }
 
     /// The number of the file, which its names share.
@@ -277,10 +280,22 @@ package final class OpenFile {
     func willForget(_ number: Int64) { freedByCommit.append(number) }
 
     /// The transaction was committed.
-    func endCommit() {
+    ///
+    /// - Parameter keepsSlots: Whether a backup may read the slots that it has freed.
+    func endCommit(keepingSlots keepsSlots: Bool) {
         committing = nil
-        for number in freedByCommit { freeSlot(number) }
+        if keepsSlots {
+            kept += freedByCommit
+        } else {
+            for number in freedByCommit { freeSlot(number) }
+        }
         freedByCommit = []
+    }
+
+    /// The backup has ended.
+    func releaseSlots() {
+        for number in kept { freeSlot(number) }
+        kept = []
     }
 
     /// The transaction was rolled back: its changes wait for the next one.
@@ -319,9 +334,11 @@ struct SlotSpace {
     private var end: Int64
 
     /// Creates the slots of an overlay from those that are in use.
-    init(used: [Int64]) {
-        end = (used.max() ?? -1) + 1
-        guard used.count < end else { return }
+    ///
+    /// - Parameter keptCount: The first slots, which are not written again whether or not they are in use.
+    init(used: [Int64], keeping keptCount: Int64) {
+        end = max(keptCount, (used.max() ?? -1) + 1)
+        guard keptCount == 0, used.count < end else { return }
         var next: Int64 = 0
         for number in used.sorted() {
             if number > next { gaps.append(next..<number) }

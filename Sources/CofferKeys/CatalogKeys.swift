@@ -16,6 +16,8 @@ package struct CatalogKeys: ~Copyable, Sendable {
     package let audit: SymmetricKey
     /// Seals the keys of the trash, and the names in it that the passcode does not protect.
     package let trash: SymmetricKey
+    /// Seals the key that signs snapshots, and what the vault records of its backup.
+    package let backup: SymmetricKey
 
     init(from store: borrowing SymmetricKey) throws(CryptoError) {
         let keychainMetadata = try KeyDerivation.subkey(of: store, for: "coffer keychain metadata v1")
@@ -24,11 +26,13 @@ package struct CatalogKeys: ~Copyable, Sendable {
         let leases = try KeyDerivation.subkey(of: store, for: "coffer leases v1")
         let audit = try KeyDerivation.subkey(of: store, for: "coffer audit v1")
         let trash = try KeyDerivation.subkey(of: store, for: "coffer trash v1")
+        let backup = try KeyDerivation.subkey(of: store, for: "coffer backup v1")
         self.keychainMetadata = keychainMetadata
         self.fileMetadata = fileMetadata
         self.search = search
         self.leases = leases
         self.audit = audit
         self.trash = trash
+        self.backup = backup
     }
 }

@@ -23,6 +23,12 @@ package struct AnonymousMemory: ~Copyable {
         _ = try retrying("lseek") { Int32(truncatingIfNeeded: lseek(number, 0, SEEK_SET)) }
     }
 
+    /// Writes bytes, and ends the writing for good, as ``sealed()`` does.
+    package consuming func sealed(with bytes: [UInt8]) throws(SystemError) -> OwnedDescriptor {
+        unsafe try memory.write(all: bytes.span.bytes)
+        return try sealed()
+    }
+
     /// Ends the writing for good, for every process that gets the descriptor.
     ///
     /// - Returns: The descriptor, at the first byte, of a file that only its owner can open, and only to read.

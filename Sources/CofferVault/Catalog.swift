@@ -30,7 +30,7 @@ package final class Catalog {
     package let leases: LeaseStore
     package let rules: AccessRuleStore
     package let trash: TrashStore
-    private let connection: Connection
+    let connection: Connection
     private let log: CatalogLog
     /// Whether there were commits since ``takeCommits()``.
     private var hasCommitted = false
@@ -75,6 +75,7 @@ package final class Catalog {
             try log.check(audit.nextNumber)
             openingFaults = log.faults + openingFaults
             if scratch == nil {
+                BackupSession.removeCopy(in: directory)
                 try files.recover()
                 reserve.fill()
             } else {

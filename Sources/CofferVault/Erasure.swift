@@ -13,7 +13,7 @@ package enum Erasure {
     private static let remains = "erased"
     /// Everything of a vault in the state directory, except its keys.
     private static let contents =
-        Catalog.fileNames + CatalogLog.names + [Catalog.contentsName, Catalog.reserveName]
+        Catalog.fileNames + CatalogLog.names + BackupSession.copyNames + [Catalog.contentsName, Catalog.reserveName]
 
     /// Erases a vault; when this returns, no key of it is left, and the state directory is ready for a new one.
     static func perform(in directory: Directory) throws(CofferError) {

@@ -50,6 +50,8 @@ package final class Vault {
     /// The files with changes that are not synced, and the processes that have made them, of which clients that watch
     /// were not notified.
     package var unannounced: [UnannouncedFile] = []
+    /// The backup under way, or being prepared.
+    var backup: BackupSession?
     /// Work that belongs to no request.
     package var chores: [Chore] = []
     private var directory: Directory?
@@ -151,6 +153,7 @@ package final class Vault {
     /// Closes the vault: all keys are wiped, including those of open files, and the log is checkpointed.
     package func close() {
         open?.catalog.files.revokeOpenKeys(in: .noVault)
+        backup.take()?.end()
         chores = []
         closedFiles = ClosedFiles()
         open = nil
@@ -163,6 +166,7 @@ package final class Vault {
     package func erase() throws(CofferError) {
         let directory = try stateDirectory()
         open?.catalog.files.revokeOpenKeys(in: .noVault)
+        backup.take()?.end()
         closedFiles = ClosedFiles()
         open = nil
         try Erasure.perform(in: directory)

@@ -91,7 +91,7 @@ import Testing
     private static let unrecorded: Set<CofferWire.Method> = [
         .entitlementExplain, .entitlementList, .hello, .requestCancel, .vaultStatus, .contextEnd, .fileAllocate,
         .fileClose, .fileRead, .fileSync, .fileSyncTree,
-        .filePunch, .fileSpace, .fileTruncate, .fileWrite,
+        .filePunch, .fileSpace, .fileTruncate, .fileWrite, .backupContents, .backupRead, .backupStatus,
     ]
 
     @Test(arguments: CofferWire.Method.allCases.filter { $0 != .vaultErase })

@@ -188,7 +188,7 @@ import Testing
         // Repairs, which move damaged rows, and the trash have tests of their own. A sync of the tree tells what was changed before it.
         let others: Set<CofferWire.Method> = [
             .vaultCheck, .vaultQuarantine, .leaseGrant, .leaseRevoke, .accessAllow, .accessDeny, .accessRemove,
-            .fileSyncTree, .trashEmpty, .trashRestore,
+            .fileSyncTree, .backupRegister, .backupEnd, .trashEmpty, .trashRestore,
         ]
         #expect(Set(changing).subtracting(tested) == others)
     }

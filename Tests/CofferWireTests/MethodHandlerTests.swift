@@ -58,6 +58,25 @@ private struct Handler: MethodHandler {
     func entitlementList(_ parameters: EntitlementListParameters, _ context: consuming Box) -> Box {
         context.taken(by: parameters)
     }
+    func backupBegin(_ parameters: BackupBeginParameters, _ context: consuming Box) -> Box {
+        context.taken(by: parameters)
+    }
+    func backupContents(_ parameters: BackupContentsParameters, _ context: consuming Box) -> Box {
+        context.taken(by: parameters)
+    }
+    func backupEnd(_ parameters: BackupEndParameters, _ context: consuming Box) -> Box { context.taken(by: parameters) }
+    func backupRead(_ parameters: BackupReadParameters, _ context: consuming Box) -> Box {
+        context.taken(by: parameters)
+    }
+    func backupRegister(_ parameters: BackupRegisterParameters, _ context: consuming Box) -> Box {
+        context.taken(by: parameters)
+    }
+    func backupSign(_ parameters: BackupSignParameters, _ context: consuming Box) -> Box {
+        context.taken(by: parameters)
+    }
+    func backupStatus(_ parameters: BackupStatusParameters, _ context: consuming Box) -> Box {
+        context.taken(by: parameters)
+    }
     func fileAllocate(_ parameters: FileAllocateParameters, _ context: consuming Box) -> Box {
         context.taken(by: parameters)
     }
@@ -224,6 +243,7 @@ private let rule: JSONObject = ["client": "uid:1", "verbs": .array(["read"]), "p
 /// What the methods can't do without.
 private let required: [Method: JSONObject] = [
     .accessAllow: rule, .accessDeny: rule, .accessRemove: ["rule": 1],
+    .backupRead: ["part": "keybag"], .backupRegister: ["repository": "a"], .backupSign: ["number": 1],
     .fileAllocate: range, .fileClose: handle, .fileMkdir: name, .fileOpen: name,
     .fileProtect: ["name": "a", "class": "none"], .fileRead: range, .fileRemove: name, .fileRename: pair,
     .fileSalvage: name, .fileSetAttributes: name, .fileGetExtendedAttribute: attribute, .fileLink: pair,

@@ -20,12 +20,16 @@ import Testing
             var frame = self
             frame.json = json.replacing(/[0-9a-f]{32}/, with: "identifier").replacing(/\b1[0-9]{12}\b/, with: "date")
                 .replacing(/"publicKey":"[^"]{44}"/, with: "publicKey").replacing(/"seconds":[0-9]+/, with: "seconds")
-            let isRandom = ["vault.init", "slot.add", "keychain.sign", "keychain.agree"].contains(method)
+            let isRandom = ["vault.init", "slot.add", "keychain.sign", "keychain.agree", "backup.sign"].contains(method)
             if isRandom && !isRequest { frame.payload = Array(repeating: 0, count: payload.count) }
             if !isRequest && (json.contains("\"inode\":") || method == "file.space") {
                 // Numbers have few digits or many.
                 frame.json = frame.json.replacing(/"(inode|totalBytes|freeBytes|availableBytes)":\d+/, with: "number")
                     .replacing(/\b1[0-9]{18}\b/, with: "time")
+                frame.header = []
+            }
+            if ["backup.begin", "backup.read"].contains(method) && !isRequest {
+                frame.json = frame.json.replacing(/"(keybag|anchor|catalog|leftBehind|size)":\d+/, with: "number")
                 frame.header = []
             }
             if method == "file.list" && !isRequest {
@@ -88,6 +92,7 @@ import Testing
         let daemon = try ExampleDaemon()
         let socket = try UnixSocket.connect(to: daemon.socket)
         let output = try FileHandle(forWritingTo: URL(filePath: "/dev/null"))
+        let ends = try UnixSocket.pair()
         for exchange in exchanges {
             let method = try Self.method(exchange)
             for frame in exchange {
@@ -101,7 +106,8 @@ import Testing
                 }
                 let sent = try socket.send(
                     frame.bytes.span.bytes,
-                    passing: frame.passesDescriptor ? output.fileDescriptor : nil
+                    passing: !frame.passesDescriptor
+                        ? nil : method == "backup.read" ? ends.server.number : output.fileDescriptor
                 )
                 try #require(sent == frame.bytes.count)
             }

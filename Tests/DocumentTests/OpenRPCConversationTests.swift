@@ -35,6 +35,7 @@ import Testing
         try mend(talk)
         try lend(talk)
         try discard(talk)
+        try backUp(talk, daemon)
         try allow(talk)
         try refuse(talk)
         try lock(talk)
@@ -139,7 +140,7 @@ import Testing
         try talk.succeed(.itemPut, params, passing: pipe.fileHandleForReading.fileDescriptor)
     }
 
-    private func withFile(_ daemon: ExampleDaemon, _ mode: String, _ body: (Int32) throws -> Void) throws {
+    func withFile(_ daemon: ExampleDaemon, _ mode: String, _ body: (Int32) throws -> Void) throws {
         let path = daemon.folder.appending(path: "file")
         try Data().write(to: path)
         let handle = try FileHandle(forWritingTo: path)

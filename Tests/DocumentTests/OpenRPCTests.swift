@@ -118,6 +118,7 @@ import Testing
         for method in [Method.fileWrite, .itemExplain, .itemPut, .keychainSign] {
             expected[method.rawValue] = Limits.framePayloadBytes
         }
+        expected[Method.backupSign.rawValue] = 32
         expected[Method.fileSetExtendedAttribute.rawValue] = Limits.extendedAttributeBytes
         var found: [String: Int] = [:]
         for method in rpc.methods {

@@ -13,7 +13,7 @@ import Testing
     static let methods = Method.allCases.filter {
         !(KeychainPageTests.methods + AccessControlPageTests.methods + DoctorPageTests.methods + AuditPageTests.methods
             + AccessPageTests.methods + FilesPageTests.methods + LeasesPageTests.methods + TrashPageTests.methods
-            + AccessRulesPageTests.methods + [.requestCancel, .vaultWatch])
+            + AccessRulesPageTests.methods + SnapshotsPageTests.methods + [.requestCancel, .vaultWatch])
             .contains($0)
     }
 
@@ -139,6 +139,13 @@ import Testing
         .accessRemove: ["rule": 1],
         .auditList: [:],
         .auditVerify: [:],
+        .backupBegin: [:],
+        .backupContents: [:],
+        .backupEnd: [:],
+        .backupRead: ["part": "keybag"],
+        .backupRegister: ["repository": "a"],
+        .backupSign: ["number": 1],
+        .backupStatus: [:],
         .entitlementExplain: [:],
         .entitlementList: [:],
         .contextAuthenticate: [:],

@@ -448,6 +448,8 @@ public enum Verb: String, CaseIterable, Sendable {
     case admin
     /// Reads the audit.
     case audit
+    /// Reads the whole vault, sealed, for a backup that was set up.
+    case backup
 }
 
 /// A factor that a client can present to authenticate its user.

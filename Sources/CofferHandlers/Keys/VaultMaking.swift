@@ -36,6 +36,7 @@ extension Vault {
             attemptsEnded: keys?.attemptsEnded ?? false,
             erasesData: keys?.erasesData ?? false,
             passcodeItemCount: try? catalog?.keychain.countWantingPasscode(),
+            backupDueSeconds: keys.flatMap { catalog?.backupDueSeconds($0) },
             sealedCount: (try? catalog.map { try $0.keychain.sealedCount() + $0.files.sealedCount() }) ?? 0,
             trashCount: trash?.count ?? 0,
             trashByteCount: trash?.byteCount ?? 0,

@@ -17,6 +17,30 @@ package enum Method: String, CaseIterable, Sendable {
     case auditList = "audit.list"
     /// Verifies that a part of the audit records is what the daemon wrote.
     case auditVerify = "audit.verify"
+    /// Begins a backup: copies the catalog, and keeps what the copy names as it is until the backup ends.
+    ///
+    /// A vault has one at a time.
+    case backupBegin = "backup.begin"
+    /// Lists a page of the contents of files that the copied catalog names.
+    case backupContents = "backup.contents"
+    /// Ends the backup of this connection, and removes the copy of the catalog.
+    ///
+    /// The daemon does so too if the connection ends.
+    case backupEnd = "backup.end"
+    /// Delivers a descriptor, open for reading, of a part of what a backup reads, sealed as it is on the
+    /// disk.
+    ///
+    /// The daemon sends it, with one byte, over the socket that comes with the request.
+    case backupRead = "backup.read"
+    /// Sets up the backup of the vault: creates the key that signs its snapshots, unless there is one, and
+    /// records the repository.
+    case backupRegister = "backup.register"
+    /// Signs a snapshot with the key of the vault's backup: its number and, as the payload, its digest.
+    ///
+    /// The signature is the payload of the answer.
+    case backupSign = "backup.sign"
+    /// Reports how the vault is backed up.
+    case backupStatus = "backup.status"
     /// Presents a credential on this connection, for items that have an access control.
     ///
     /// The credential is the payload.
@@ -223,7 +247,8 @@ extension Method {
     /// What state the vault has to be in.
     package var need: VaultNeed {
         switch self {
-        case .accessAllow, .accessDeny, .accessList, .accessRemove, .auditList, .auditVerify, .contextAuthenticate,
+        case .accessAllow, .accessDeny, .accessList, .accessRemove, .auditList, .auditVerify, .backupBegin,
+            .backupContents, .backupEnd, .backupRead, .backupRegister, .backupSign, .backupStatus, .contextAuthenticate,
             .contextEnd, .fileAllocate, .fileClose, .fileGetExtendedAttribute, .fileLink, .fileList,
             .fileListExtendedAttributes, .fileMkdir, .fileOpen, .fileProtect, .filePunch, .fileRead, .fileRemove,
             .fileRemoveExtendedAttribute, .fileRename, .fileSalvage, .fileSetAttributes, .fileSetExtendedAttribute,
@@ -245,17 +270,19 @@ extension Method {
     /// What a request has to do with.
     package var claim: MethodClaim {
         switch self {
-        case .accessAllow, .accessDeny, .accessRemove, .fileSyncTree, .leaseGrant, .leaseRevoke, .trashEmpty,
-            .trashRestore, .vaultCheck, .vaultQuarantine:
+        case .accessAllow, .accessDeny, .accessRemove, .backupEnd, .backupRegister, .fileSyncTree, .leaseGrant,
+            .leaseRevoke, .trashEmpty, .trashRestore, .vaultCheck, .vaultQuarantine:
             .changes(.catalog)
-        case .accessList, .auditList, .auditVerify, .fileSpace, .itemList, .itemSimulate, .leaseList, .trashList,
-            .vaultBlockers, .vaultStatus:
+        case .accessList, .auditList, .auditVerify, .backupBegin, .backupStatus, .fileSpace, .itemList, .itemSimulate,
+            .leaseList, .trashList, .vaultBlockers, .vaultStatus:
             .reads(.catalog)
+        case .backupContents, .backupRead, .backupSign, .entitlementExplain, .entitlementList, .hello, .requestCancel,
+            .vaultWatch:
+            .nothing
         case .contextAuthenticate, .passcodeChange, .passcodeRemove, .passcodeSet, .slotAdd, .slotRemove, .slotTest,
             .vaultErase, .vaultInit, .vaultUnlock:
             .keys
         case .contextEnd, .slotList, .vaultLock: .barrier
-        case .entitlementExplain, .entitlementList, .hello, .requestCancel, .vaultWatch: .nothing
         case .fileAllocate, .fileClose, .filePunch, .fileSync, .fileTruncate, .fileWrite: .changes(.handle)
         case .fileGetExtendedAttribute, .fileList, .fileListExtendedAttributes, .fileSalvage, .fileStat, .itemExplain,
             .itemGet, .itemShow:
@@ -273,6 +300,7 @@ extension Method {
     private static let readWriteDeleteAdmin: Set<Verb> = [.read, .write, .delete, .admin]
     private static let admin: Set<Verb> = [.admin]
     private static let audit: Set<Verb> = [.audit]
+    private static let backup: Set<Verb> = [.backup]
     private static let unlock: Set<Verb> = [.unlock]
     private static let none: Set<Verb> = []
     private static let write: Set<Verb> = [.write]
@@ -287,11 +315,12 @@ extension Method {
     package var verbs: Set<Verb> {
         switch self {
         case .accessAllow: Self.readWriteDeleteAdmin
-        case .accessDeny, .accessList, .accessRemove, .entitlementList, .leaseList, .leaseRevoke, .passcodeChange,
-            .passcodeRemove, .passcodeSet, .slotAdd, .slotList, .slotRemove, .slotTest, .vaultBlockers, .vaultCheck,
-            .vaultErase, .vaultInit, .vaultQuarantine:
+        case .accessDeny, .accessList, .accessRemove, .backupRegister, .entitlementList, .leaseList, .leaseRevoke,
+            .passcodeChange, .passcodeRemove, .passcodeSet, .slotAdd, .slotList, .slotRemove, .slotTest, .vaultBlockers,
+            .vaultCheck, .vaultErase, .vaultInit, .vaultQuarantine:
             Self.admin
         case .auditList, .auditVerify: Self.audit
+        case .backupBegin, .backupContents, .backupEnd, .backupRead, .backupSign, .backupStatus: Self.backup
         case .contextAuthenticate, .vaultUnlock: Self.unlock
         case .contextEnd, .entitlementExplain, .fileClose, .fileSync, .hello, .requestCancel, .vaultStatus: Self.none
         case .fileAllocate, .fileLink, .fileMkdir, .fileProtect, .filePunch, .fileRemoveExtendedAttribute, .fileRename,
@@ -344,15 +373,16 @@ extension Method {
     /// A refused one always is.
     package var isAudited: Bool {
         switch self {
-        case .accessAllow, .accessDeny, .accessList, .accessRemove, .auditList, .auditVerify, .contextAuthenticate,
-            .fileGetExtendedAttribute, .fileLink, .fileList, .fileListExtendedAttributes, .fileMkdir, .fileOpen,
-            .fileProtect, .fileRemove, .fileRemoveExtendedAttribute, .fileRename, .fileSalvage, .fileSetAttributes,
-            .fileSetExtendedAttribute, .fileStat, .fileSymlink, .itemExplain, .itemGet, .itemList, .itemMove,
-            .itemProtect, .itemPut, .itemRemove, .itemShow, .itemSimulate, .keychainAdd, .keychainAgree,
-            .keychainDelete, .keychainFind, .keychainHistory, .keychainPublicKey, .keychainRestore, .keychainSign,
-            .keychainUpdate, .leaseGrant, .leaseList, .leaseRevoke, .passcodeChange, .passcodeRemove, .passcodeSet,
-            .slotAdd, .slotList, .slotRemove, .slotTest, .trashEmpty, .trashList, .trashRestore, .vaultBlockers,
-            .vaultCheck, .vaultErase, .vaultInit, .vaultLock, .vaultQuarantine, .vaultUnlock, .vaultWatch:
+        case .accessAllow, .accessDeny, .accessList, .accessRemove, .auditList, .auditVerify, .backupBegin, .backupEnd,
+            .backupRegister, .backupSign, .contextAuthenticate, .fileGetExtendedAttribute, .fileLink, .fileList,
+            .fileListExtendedAttributes, .fileMkdir, .fileOpen, .fileProtect, .fileRemove, .fileRemoveExtendedAttribute,
+            .fileRename, .fileSalvage, .fileSetAttributes, .fileSetExtendedAttribute, .fileStat, .fileSymlink,
+            .itemExplain, .itemGet, .itemList, .itemMove, .itemProtect, .itemPut, .itemRemove, .itemShow, .itemSimulate,
+            .keychainAdd, .keychainAgree, .keychainDelete, .keychainFind, .keychainHistory, .keychainPublicKey,
+            .keychainRestore, .keychainSign, .keychainUpdate, .leaseGrant, .leaseList, .leaseRevoke, .passcodeChange,
+            .passcodeRemove, .passcodeSet, .slotAdd, .slotList, .slotRemove, .slotTest, .trashEmpty, .trashList,
+            .trashRestore, .vaultBlockers, .vaultCheck, .vaultErase, .vaultInit, .vaultLock, .vaultQuarantine,
+            .vaultUnlock, .vaultWatch:
             true
         default: false
         }
@@ -369,11 +399,11 @@ extension Method {
     /// Whether a client may repeat a request whose answer it lost.
     package var isIdempotent: Bool {
         switch self {
-        case .accessList, .auditList, .auditVerify, .entitlementExplain, .entitlementList, .fileGetExtendedAttribute,
-            .fileList, .fileListExtendedAttributes, .fileRead, .fileSpace, .fileStat, .fileSyncTree, .hello,
-            .itemExplain, .itemGet, .itemList, .itemShow, .itemSimulate, .keychainAgree, .keychainFind,
-            .keychainHistory, .keychainPublicKey, .keychainSign, .leaseList, .slotList, .trashList, .vaultBlockers,
-            .vaultLock, .vaultStatus, .vaultWatch:
+        case .accessList, .auditList, .auditVerify, .backupStatus, .entitlementExplain, .entitlementList,
+            .fileGetExtendedAttribute, .fileList, .fileListExtendedAttributes, .fileRead, .fileSpace, .fileStat,
+            .fileSyncTree, .hello, .itemExplain, .itemGet, .itemList, .itemShow, .itemSimulate, .keychainAgree,
+            .keychainFind, .keychainHistory, .keychainPublicKey, .keychainSign, .leaseList, .slotList, .trashList,
+            .vaultBlockers, .vaultLock, .vaultStatus, .vaultWatch:
             true
         default: false
         }
@@ -392,6 +422,7 @@ extension Method {
     /// The payload that a request takes.
     package var takenPayload: PayloadRule? {
         switch self {
+        case .backupSign: PayloadRule(bytes: 32...32, isRequired: true)
         case .contextAuthenticate, .passcodeRemove, .passcodeSet, .slotTest, .vaultUnlock:
             PayloadRule(bytes: 1...Limits.passcodeBytes, isRequired: true)
         case .fileSetExtendedAttribute: PayloadRule(bytes: 0...Limits.extendedAttributeBytes, isRequired: false)
@@ -407,6 +438,7 @@ extension Method {
     /// The payload that an answer carries.
     package var givenPayload: PayloadRule? {
         switch self {
+        case .backupSign: PayloadRule(bytes: 64...64, isRequired: true)
         case .fileGetExtendedAttribute: PayloadRule(bytes: 0...Limits.extendedAttributeBytes, isRequired: false)
         case .fileRead, .itemGet, .keychainFind: PayloadRule(bytes: 0...Limits.framePayloadBytes, isRequired: false)
         case .keychainAdd, .keychainHistory: PayloadRule(bytes: 0...Limits.secretBytes, isRequired: false)
@@ -421,7 +453,7 @@ extension Method {
     /// The descriptor that a request takes.
     package var descriptor: DescriptorRule? {
         switch self {
-        case .fileSalvage: DescriptorRule(access: .write, isRequired: true)
+        case .backupRead, .fileSalvage: DescriptorRule(access: .write, isRequired: true)
         case .itemGet: DescriptorRule(access: .write, isRequired: false)
         case .itemPut: DescriptorRule(access: .read, isRequired: false)
         default: nil
@@ -431,7 +463,7 @@ extension Method {
     /// The notifications that it may cause.
     package var notifications: [Notification] {
         switch self {
-        case .fileProtect, .fileRemove, .fileSalvage, .itemGet, .itemPut, .vaultCheck: [.progress]
+        case .backupBegin, .fileProtect, .fileRemove, .fileSalvage, .itemGet, .itemPut, .vaultCheck: [.progress]
         case .vaultWatch:
             [
                 .protectedDataWillBecomeUnavailable, .protectedDataDidBecomeUnavailable,
@@ -451,6 +483,13 @@ extension Method {
         case .accessRemove: AccessRemoveParameters.self
         case .auditList: AuditListParameters.self
         case .auditVerify: AuditVerifyParameters.self
+        case .backupBegin: BackupBeginParameters.self
+        case .backupContents: BackupContentsParameters.self
+        case .backupEnd: BackupEndParameters.self
+        case .backupRead: BackupReadParameters.self
+        case .backupRegister: BackupRegisterParameters.self
+        case .backupSign: BackupSignParameters.self
+        case .backupStatus: BackupStatusParameters.self
         case .contextAuthenticate: ContextAuthenticateParameters.self
         case .contextEnd: ContextEndParameters.self
         case .entitlementExplain: EntitlementExplainParameters.self

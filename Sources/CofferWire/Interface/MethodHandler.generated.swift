@@ -34,6 +34,39 @@ package protocol MethodHandler {
     ///
     /// Verifies that a part of the audit records is what the daemon wrote.
     func auditVerify(_ parameters: AuditVerifyParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `backup.begin`.
+    ///
+    /// Begins a backup: copies the catalog, and keeps what the copy names as it is until the backup ends. A
+    /// vault has one at a time.
+    func backupBegin(_ parameters: BackupBeginParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `backup.contents`.
+    ///
+    /// Lists a page of the contents of files that the copied catalog names.
+    func backupContents(_ parameters: BackupContentsParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `backup.end`.
+    ///
+    /// Ends the backup of this connection, and removes the copy of the catalog. The daemon does so too if
+    /// the connection ends.
+    func backupEnd(_ parameters: BackupEndParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `backup.read`.
+    ///
+    /// Delivers a descriptor, open for reading, of a part of what a backup reads, sealed as it is on the
+    /// disk. The daemon sends it, with one byte, over the socket that comes with the request.
+    func backupRead(_ parameters: BackupReadParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `backup.register`.
+    ///
+    /// Sets up the backup of the vault: creates the key that signs its snapshots, unless there is one, and
+    /// records the repository.
+    func backupRegister(_ parameters: BackupRegisterParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `backup.sign`.
+    ///
+    /// Signs a snapshot with the key of the vault's backup: its number and, as the payload, its digest. The
+    /// signature is the payload of the answer.
+    func backupSign(_ parameters: BackupSignParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `backup.status`.
+    ///
+    /// Reports how the vault is backed up.
+    func backupStatus(_ parameters: BackupStatusParameters, _ context: consuming Context) throws -> Answer
     /// Answers `context.authenticate`.
     ///
     /// Presents a credential on this connection, for items that have an access control. The credential is
@@ -351,6 +384,13 @@ extension MethodHandler {
         case .accessRemove: try accessRemove(AccessRemoveParameters(params: params), context)
         case .auditList: try auditList(AuditListParameters(params: params), context)
         case .auditVerify: try auditVerify(AuditVerifyParameters(params: params), context)
+        case .backupBegin: try backupBegin(BackupBeginParameters(params: params), context)
+        case .backupContents: try backupContents(BackupContentsParameters(params: params), context)
+        case .backupEnd: try backupEnd(BackupEndParameters(params: params), context)
+        case .backupRead: try backupRead(BackupReadParameters(params: params), context)
+        case .backupRegister: try backupRegister(BackupRegisterParameters(params: params), context)
+        case .backupSign: try backupSign(BackupSignParameters(params: params), context)
+        case .backupStatus: try backupStatus(BackupStatusParameters(params: params), context)
         case .contextAuthenticate: try contextAuthenticate(ContextAuthenticateParameters(params: params), context)
         case .contextEnd: try contextEnd(ContextEndParameters(params: params), context)
         case .entitlementExplain: try entitlementExplain(EntitlementExplainParameters(params: params), context)

@@ -141,6 +141,69 @@ extension AuditedItem: WireObject {
     }
 }
 
+/// A content of a file, as a backup reads it.
+public struct BackupContent: Hashable, Sendable {
+    /// The id of the content, which never changes.
+    public let id: ItemID
+    /// How many bytes the content has on the disk.
+    ///
+    /// It is absent if the file has none, or it is missing.
+    public let byteCount: Int64?
+    /// How many bytes the overlay has, with the chunks that were rewritten.
+    ///
+    /// It is absent if there is none.
+    public let overlayByteCount: Int64?
+
+    package init(id: ItemID, byteCount: Int64? = nil, overlayByteCount: Int64? = nil) {
+        self.id = id
+        self.byteCount = byteCount
+        self.overlayByteCount = overlayByteCount
+    }
+}
+
+extension BackupContent: WireObject {
+    package init(reading reader: inout ParameterReader) throws(CofferError) {
+        id = try reader.itemID("id")
+        byteCount = try reader.optionalInteger("size", in: 0...Int64.max)
+        overlayByteCount = try reader.optionalInteger("overlay", in: 0...Int64.max)
+    }
+
+    package var json: JSONObject {
+        var object = JSONObject(capacity: 3)
+        object.append("id", id)
+        object.append("size", byteCount)
+        object.append("overlay", overlayByteCount)
+        return object
+    }
+}
+
+/// Which snapshot of a vault.
+public struct BackupReference: Hashable, Sendable {
+    /// Its number, from 1.
+    public let number: Int64
+    /// What was signed of it: 32 bytes.
+    public let digest: [UInt8]
+
+    package init(number: Int64, digest: [UInt8]) {
+        self.number = number
+        self.digest = digest
+    }
+}
+
+extension BackupReference: WireObject {
+    package init(reading reader: inout ParameterReader) throws(CofferError) {
+        number = try reader.integer("number", in: 1...Int64.max)
+        digest = try reader.bytes("digest")
+    }
+
+    package var json: JSONObject {
+        var object = JSONObject(capacity: 2)
+        object.append("number", number)
+        object.append("digest", digest)
+        return object
+    }
+}
+
 /// Something in use of the vault, which a lock may end.
 public struct Blocker: Hashable, Sendable {
     /// The number of the connection: all that one connection uses has the same.
@@ -1348,6 +1411,11 @@ public struct VaultStatus: Hashable, Sendable {
     ///
     /// It is absent if there is no vault.
     public let passcodeItemCount: Int?
+    /// How old the last snapshot of a backup is, in seconds, if it is older than the user wants, and 0 if
+    /// there is none yet.
+    ///
+    /// It is absent otherwise.
+    public let backupDueSeconds: Int64?
     /// How many items and files have names that can be read after the first unlock only.
     ///
     /// Absent means 0.
@@ -1386,6 +1454,7 @@ public struct VaultStatus: Hashable, Sendable {
         attemptsEnded: Bool = false,
         erasesData: Bool = false,
         passcodeItemCount: Int? = nil,
+        backupDueSeconds: Int64? = nil,
         sealedCount: Int = 0,
         trashCount: Int = 0,
         trashByteCount: Int64 = 0,
@@ -1406,6 +1475,7 @@ public struct VaultStatus: Hashable, Sendable {
         self.attemptsEnded = attemptsEnded
         self.erasesData = erasesData
         self.passcodeItemCount = passcodeItemCount
+        self.backupDueSeconds = backupDueSeconds
         self.sealedCount = sealedCount
         self.trashCount = trashCount
         self.trashByteCount = trashByteCount
@@ -1430,6 +1500,7 @@ extension VaultStatus: WireObject {
         attemptsEnded = try reader.optionalBool("attemptsEnded") ?? false
         erasesData = try reader.optionalBool("erasesData") ?? false
         passcodeItemCount = try reader.optionalInteger("passcodeItems", in: 0...Int64.max).map { Int($0) }
+        backupDueSeconds = try reader.optionalInteger("backupDueSeconds", in: 0...Int64.max)
         sealedCount = try reader.optionalInteger("sealedCount", in: 0...Int64.max).map { Int($0) } ?? 0
         trashCount = try reader.optionalInteger("trashItems", in: 0...Int64.max).map { Int($0) } ?? 0
         trashByteCount = try reader.optionalInteger("trashBytes", in: 0...Int64.max) ?? 0
@@ -1453,6 +1524,7 @@ extension VaultStatus: WireObject {
         if state != .noVault { object.append("attemptsEnded", attemptsEnded) }
         if state != .noVault { object.append("erasesData", erasesData) }
         object.append("passcodeItems", passcodeItemCount)
+        object.append("backupDueSeconds", backupDueSeconds)
         if sealedCount != 0 { object.append("sealedCount", sealedCount) }
         if trashCount != 0 { object.append("trashItems", trashCount) }
         if trashByteCount != 0 { object.append("trashBytes", trashByteCount) }

@@ -163,7 +163,8 @@ private let eager = ReconnectPolicy(attempts: 5, firstDelay: .zero)
     @Test(arguments: Method.allCases)
     func `repeats no method that may change something`(method: Method) {
         let asks = [
-            "hello", "access.list", "audit.list", "audit.verify", "entitlement.explain", "entitlement.list",
+            "hello", "access.list", "audit.list", "audit.verify", "backup.status", "entitlement.explain",
+            "entitlement.list",
             "file.getExtendedAttribute", "file.list", "file.listExtendedAttributes", "file.read",
             "file.space", "file.stat", "file.syncTree", "item.explain", "item.get", "item.list", "item.show",
             "item.simulate",

@@ -1,0 +1,428 @@
+// packaging/interface writes this file from proto-docs/openrpc.json.
+
+public import CofferCore
+
+/// The parameters of `backup.begin`.
+///
+/// Begins a backup: copies the catalog, and keeps what the copy names as it is until the backup ends. A
+/// vault has one at a time.
+///
+/// - Throws: `decode`, `diskFull`, `internal`, `io`, `missingEntitlement`, `notAvailable`, `param`,
+///   `userCanceled`.
+public struct BackupBeginParameters: MethodParameters {
+    /// What the method answers.
+    public typealias Result = BackupSizes
+    /// How it and its parameters travel.
+    public static var coding: MethodCoding<Self> { MethodCoding(.backupBegin) }
+    /// Whether the client wants progress notifications, which count the copied pages of the catalog.
+    ///
+    /// Absent means false.
+    public let wantsProgress: Bool
+
+    /// Makes the parameters.
+    public init(wantsProgress: Bool = false) {
+        self.wantsProgress = wantsProgress
+    }
+}
+
+extension BackupBeginParameters: WireObject {
+    package init(reading reader: inout ParameterReader) throws(CofferError) {
+        wantsProgress = try reader.optionalBool("progress") ?? false
+    }
+
+    package var json: JSONObject {
+        var object = JSONObject(capacity: 1)
+        if wantsProgress { object.append("progress", true) }
+        return object
+    }
+}
+
+/// The sizes of what a backup reads, beside the contents.
+public struct BackupSizes: Hashable, Sendable {
+    /// The identifier of the vault.
+    public let vaultID: ItemID
+    /// How many bytes the keybag has.
+    public let keybagByteCount: Int64
+    /// How many bytes the anchor has.
+    ///
+    /// It is absent if there is none.
+    public let anchorByteCount: Int64?
+    /// How many bytes the copy of the catalog has.
+    public let catalogByteCount: Int64
+    /// The newest snapshot that was stored.
+    ///
+    /// It is absent if none was.
+    public let newest: BackupReference?
+    /// How many ThisDeviceOnly items are in the copy, which no other machine can open.
+    public let leftBehindCount: Int
+
+    package init(
+        vaultID: ItemID,
+        keybagByteCount: Int64,
+        anchorByteCount: Int64? = nil,
+        catalogByteCount: Int64,
+        newest: BackupReference? = nil,
+        leftBehindCount: Int
+    ) {
+        self.vaultID = vaultID
+        self.keybagByteCount = keybagByteCount
+        self.anchorByteCount = anchorByteCount
+        self.catalogByteCount = catalogByteCount
+        self.newest = newest
+        self.leftBehindCount = leftBehindCount
+    }
+}
+
+extension BackupSizes: WireObject {
+    package init(reading reader: inout ParameterReader) throws(CofferError) {
+        vaultID = try reader.itemID("vaultID")
+        keybagByteCount = try reader.integer("keybag", in: 0...Int64.max)
+        anchorByteCount = try reader.optionalInteger("anchor", in: 0...Int64.max)
+        catalogByteCount = try reader.integer("catalog", in: 0...Int64.max)
+        newest = try reader.value("newest", of: BackupReference.self)
+        leftBehindCount = Int(try reader.integer("leftBehind", in: 0...Int64.max))
+    }
+
+    package var json: JSONObject {
+        var object = JSONObject(capacity: 6)
+        object.append("vaultID", vaultID)
+        object.append("keybag", keybagByteCount)
+        object.append("anchor", anchorByteCount)
+        object.append("catalog", catalogByteCount)
+        object.append("newest", newest)
+        object.append("leftBehind", leftBehindCount)
+        return object
+    }
+}
+
+/// The parameters of `backup.contents`.
+///
+/// Lists a page of the contents of files that the copied catalog names.
+///
+/// - Throws: `decode`, `internal`, `io`, `missingEntitlement`, `notAvailable`, `param`, `userCanceled`.
+public struct BackupContentsParameters: MethodParameters {
+    /// What the method answers.
+    public typealias Result = BackupPage
+    /// How it and its parameters travel.
+    public static var coding: MethodCoding<Self> { MethodCoding(.backupContents) }
+    /// The content after which the page begins.
+    ///
+    /// Absent means: from the first.
+    public let after: ItemID?
+
+    /// Makes the parameters.
+    public init(after: ItemID? = nil) {
+        self.after = after
+    }
+}
+
+extension BackupContentsParameters: WireObject {
+    package init(reading reader: inout ParameterReader) throws(CofferError) {
+        after = try reader.optionalItemID("after")
+    }
+
+    package var json: JSONObject {
+        var object = JSONObject(capacity: 1)
+        object.append("after", after)
+        return object
+    }
+}
+
+/// A page of contents.
+public struct BackupPage: Hashable, Sendable {
+    /// The contents, in the order of their ids.
+    public let contents: [BackupContent]
+    /// The last content of the page, for the next one.
+    ///
+    /// It is absent if no contents follow.
+    public let next: ItemID?
+
+    package init(contents: [BackupContent], next: ItemID? = nil) {
+        self.contents = contents
+        self.next = next
+    }
+}
+
+extension BackupPage: WireObject {
+    package init(reading reader: inout ParameterReader) throws(CofferError) {
+        contents = try reader.values("contents", of: BackupContent.self)
+        next = try reader.optionalItemID("next")
+    }
+
+    package var json: JSONObject {
+        var object = JSONObject(capacity: 2)
+        object.append("contents", contents)
+        object.append("next", next)
+        return object
+    }
+}
+
+/// The parameters of `backup.end`.
+///
+/// Ends the backup of this connection, and removes the copy of the catalog. The daemon does so too if
+/// the connection ends.
+///
+/// - Throws: `decode`, `diskFull`, `internal`, `io`, `missingEntitlement`, `notAvailable`, `param`,
+///   `userCanceled`.
+public struct BackupEndParameters: MethodParameters {
+    /// What the method answers.
+    public typealias Result = Empty
+    /// How it and its parameters travel.
+    public static var coding: MethodCoding<Self> { MethodCoding(.backupEnd) }
+    /// Whether the snapshot that was signed last is stored: the daemon then keeps it as the newest one.
+    ///
+    /// Absent means false.
+    public let isCompleted: Bool
+
+    /// Makes the parameters.
+    public init(isCompleted: Bool = false) {
+        self.isCompleted = isCompleted
+    }
+}
+
+extension BackupEndParameters: WireObject {
+    package init(reading reader: inout ParameterReader) throws(CofferError) {
+        isCompleted = try reader.optionalBool("completed") ?? false
+    }
+
+    package var json: JSONObject {
+        var object = JSONObject(capacity: 1)
+        if isCompleted { object.append("completed", true) }
+        return object
+    }
+}
+
+/// The parameters of `backup.read`.
+///
+/// Delivers a descriptor, open for reading, of a part of what a backup reads, sealed as it is on the
+/// disk. The daemon sends it, with one byte, over the socket that comes with the request.
+///
+/// - Throws: `decode`, `internal`, `io`, `itemNotFound`, `missingEntitlement`, `notAvailable`, `param`,
+///   `userCanceled`.
+public struct BackupReadParameters: MethodParameters {
+    /// What the method answers.
+    public typealias Result = BackupBytes
+    /// How it and its parameters travel.
+    public static var coding: MethodCoding<Self> { MethodCoding(.backupRead) }
+    /// What is read: keybag, anchor, catalog, or the id of a content, with .overlay after it for the chunks
+    /// that were rewritten.
+    public let part: String
+
+    /// Makes the parameters.
+    public init(part: String) {
+        self.part = part
+    }
+}
+
+extension BackupReadParameters: WireObject {
+    package init(reading reader: inout ParameterReader) throws(CofferError) {
+        part = try reader.string("part")
+    }
+
+    package var json: JSONObject {
+        var object = JSONObject(capacity: 1)
+        object.append("part", part)
+        return object
+    }
+}
+
+/// The size of a part.
+public struct BackupBytes: Hashable, Sendable {
+    /// How many bytes the part has.
+    public let byteCount: Int64
+
+    package init(byteCount: Int64) {
+        self.byteCount = byteCount
+    }
+}
+
+extension BackupBytes: WireObject {
+    package init(reading reader: inout ParameterReader) throws(CofferError) {
+        byteCount = try reader.integer("size", in: 0...Int64.max)
+    }
+
+    package var json: JSONObject {
+        var object = JSONObject(capacity: 1)
+        object.append("size", byteCount)
+        return object
+    }
+}
+
+/// The parameters of `backup.register`.
+///
+/// Sets up the backup of the vault: creates the key that signs its snapshots, unless there is one, and
+/// records the repository.
+///
+/// - Throws: `decode`, `diskFull`, `internal`, `io`, `missingEntitlement`, `notAvailable`, `param`,
+///   `userCanceled`.
+public struct BackupRegisterParameters: MethodParameters {
+    /// What the method answers.
+    public typealias Result = BackupRegistration
+    /// How it and its parameters travel.
+    public static var coding: MethodCoding<Self> { MethodCoding(.backupRegister) }
+    /// Where the repository is, for people to read: at most 4096 bytes.
+    public let repository: String
+    /// After how many seconds without a snapshot the client wants to warn.
+    ///
+    /// 0 means never. Absent means 0.
+    public let warnAfterSeconds: Int64
+
+    /// Makes the parameters.
+    public init(repository: String, warnAfterSeconds: Int64 = 0) {
+        self.repository = repository
+        self.warnAfterSeconds = warnAfterSeconds
+    }
+}
+
+extension BackupRegisterParameters: WireObject {
+    package init(reading reader: inout ParameterReader) throws(CofferError) {
+        repository = try reader.string("repository")
+        warnAfterSeconds = try reader.optionalInteger("warnAfter", in: 0...Int64.max) ?? 0
+    }
+
+    package var json: JSONObject {
+        var object = JSONObject(capacity: 2)
+        object.append("repository", repository)
+        if warnAfterSeconds != 0 { object.append("warnAfter", warnAfterSeconds) }
+        return object
+    }
+}
+
+/// The key that signs the snapshots of a vault.
+public struct BackupRegistration: Hashable, Sendable {
+    /// The identifier of the vault.
+    public let vaultID: ItemID
+    /// The public key: 32 bytes of Ed25519.
+    public let publicKey: [UInt8]
+
+    package init(vaultID: ItemID, publicKey: [UInt8]) {
+        self.vaultID = vaultID
+        self.publicKey = publicKey
+    }
+}
+
+extension BackupRegistration: WireObject {
+    package init(reading reader: inout ParameterReader) throws(CofferError) {
+        vaultID = try reader.itemID("vaultID")
+        publicKey = try reader.bytes("publicKey")
+    }
+
+    package var json: JSONObject {
+        var object = JSONObject(capacity: 2)
+        object.append("vaultID", vaultID)
+        object.append("publicKey", publicKey)
+        return object
+    }
+}
+
+/// The parameters of `backup.sign`.
+///
+/// Signs a snapshot with the key of the vault's backup: its number and, as the payload, its digest. The
+/// signature is the payload of the answer.
+///
+/// - Throws: `decode`, `internal`, `io`, `missingEntitlement`, `notAvailable`, `param`, `userCanceled`.
+public struct BackupSignParameters: MethodParameters {
+    /// What the method answers.
+    public typealias Result = Empty
+    /// How it and its parameters travel.
+    public static var coding: MethodCoding<Self> { MethodCoding(.backupSign) }
+    /// The number of the snapshot, greater than that of the newest one that was stored.
+    public let number: Int64
+
+    /// Makes the parameters.
+    public init(number: Int64) {
+        self.number = number
+    }
+}
+
+extension BackupSignParameters: WireObject {
+    package init(reading reader: inout ParameterReader) throws(CofferError) {
+        number = try reader.integer("number", in: 1...Int64.max)
+    }
+
+    package var json: JSONObject {
+        var object = JSONObject(capacity: 1)
+        object.append("number", number)
+        return object
+    }
+}
+
+/// The parameters of `backup.status`.
+///
+/// Reports how the vault is backed up.
+///
+/// - Throws: `decode`, `internal`, `io`, `missingEntitlement`, `notAvailable`, `param`, `userCanceled`.
+public struct BackupStatusParameters: MethodParameters {
+    /// What the method answers.
+    public typealias Result = BackupStatus
+    /// How it and its parameters travel.
+    public static var coding: MethodCoding<Self> { MethodCoding(.backupStatus) }
+
+    /// Makes the parameters.
+    public init() {
+    }
+}
+
+extension BackupStatusParameters: WireObject {
+    package init(reading reader: inout ParameterReader) {}
+
+    package var json: JSONObject { [:] }
+}
+
+/// How a vault is backed up.
+public struct BackupStatus: Hashable, Sendable {
+    /// Where the repository is.
+    ///
+    /// It is absent if no backup was set up.
+    public let repository: String?
+    /// When the last snapshot was stored.
+    ///
+    /// It is absent if none was.
+    public let completed: Int64?
+    /// The newest snapshot that was stored.
+    ///
+    /// It is absent if none was.
+    public let newest: BackupReference?
+    /// After how many seconds without a snapshot the client warns.
+    ///
+    /// 0 means never.
+    public let warnAfterSeconds: Int64
+    /// Whether a backup is under way.
+    ///
+    /// Absent means false.
+    public let isUnderWay: Bool
+
+    package init(
+        repository: String? = nil,
+        completed: Int64? = nil,
+        newest: BackupReference? = nil,
+        warnAfterSeconds: Int64 = 0,
+        isUnderWay: Bool = false
+    ) {
+        self.repository = repository
+        self.completed = completed
+        self.newest = newest
+        self.warnAfterSeconds = warnAfterSeconds
+        self.isUnderWay = isUnderWay
+    }
+}
+
+extension BackupStatus: WireObject {
+    package init(reading reader: inout ParameterReader) throws(CofferError) {
+        repository = try reader.optionalString("repository")
+        completed = try reader.optionalInteger("completed")
+        newest = try reader.value("newest", of: BackupReference.self)
+        warnAfterSeconds = try reader.optionalInteger("warnAfter", in: 0...Int64.max) ?? 0
+        isUnderWay = try reader.optionalBool("isUnderWay") ?? false
+    }
+
+    package var json: JSONObject {
+        var object = JSONObject(capacity: 5)
+        object.append("repository", repository)
+        object.append("completed", completed)
+        object.append("newest", newest)
+        if warnAfterSeconds != 0 { object.append("warnAfter", warnAfterSeconds) }
+        if isUnderWay { object.append("isUnderWay", true) }
+        return object
+    }
+}
