@@ -169,6 +169,7 @@ let edges: [Target] = [
     .target(
         name: "CofferAdministration",
         dependencies: [
+            "CofferBackup",
             "CofferClient",
             "CofferContents",
             "CofferCore",
@@ -199,6 +200,7 @@ let edges: [Target] = [
     .target(
         name: "CofferBackupCommands",
         dependencies: [
+            "CofferAdministration",
             "CofferBackup",
             "CofferClient",
             "CofferCore",

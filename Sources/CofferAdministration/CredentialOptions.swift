@@ -33,7 +33,13 @@ struct CredentialOptions: ParsableArguments {
     ///
     /// - Parameter status: Says whether a passcode may be tried at all; if not, there is no prompt.
     func ask(_ status: VaultStatus) throws(CofferError) -> Secret {
-        guard kind == .passcode else { return try SecretInput.askRecoveryKey() }
+        kind == .passcode ? try Self.askPasscode(status) : try SecretInput.askRecoveryKey()
+    }
+
+    /// Prompts for the passcode.
+    ///
+    /// - Parameter status: Says whether a passcode may be tried at all; if not, there is no prompt.
+    static func askPasscode(_ status: VaultStatus) throws(CofferError) -> Secret {
         if status.attemptsEnded {
             throw CofferError(
                 .authFailed,

@@ -1,4 +1,5 @@
 package import ArgumentParser
+internal import CofferAdministration
 package import CofferBackup
 package import CofferCore
 

@@ -36,3 +36,17 @@ extension ItemClass {
         rawValue.reduce(into: "") { $0 += $1.isUppercase ? "-\($1.lowercased())" : String($1) }
     }
 }
+
+extension PlacementOptions {
+    /// The store, the protection, the kind and the group of an item.
+    package init(like info: ItemInfo) {
+        self.init()
+        group = info.group
+        kind = info.kind
+        store = info.protection.store
+        switch info.protection {
+        case .keychain(let accessibility): self.accessibility = accessibility
+        case .file(let protection): protectionClass = protection
+        }
+    }
+}

@@ -1,4 +1,4 @@
-import CofferBackupCommands
+import CofferAdministration
 import CofferCore
 import Testing
 

@@ -42,6 +42,8 @@ import Testing
         apart.formUnion(["setup", "run", "inject", "import", "export", "send", "receive"])
         // The one talks to two daemons, and the others start other programs.
         apart.formUnion(["share", "mount", "umount", "ssh-agent setup"])
+        // They need a repository as well; the room of backups has tests of what a daemon may answer.
+        apart.formUnion(["backup init", "backup create", "backup restore"])
         // The one goes on for ever, and the other needs a key.
         apart.formUnion(["ssh-agent serve", "ssh-agent import"])
         for verb in HostileCase.verbs(of: command) where !apart.contains(verb) {

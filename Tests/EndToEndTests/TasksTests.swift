@@ -110,6 +110,13 @@ import Testing
             before: ["mkdir -p photos/2026; echo a >photos/a; echo b >photos/2026/b"],
             check: "test \"$(coffer get photos/2026/b)\" = b"
         ),
+        34: Trial(
+            answers: [
+                ("Passcode: ", "pa55 word"), ("New passphrase of the backup: ", "four words of it"),
+                ("Repeat passphrase of the backup: ", "four words of it"),
+            ],
+            shows: ["set up the backup in ", "stored snapshot 1, "]
+        ),
         38: Trial(
             before: ["printf %s '\(exported)' >export.json"],
             shows: ["stored 1, replaced 0, skipped 0 of 1 item"],

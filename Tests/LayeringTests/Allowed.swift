@@ -67,6 +67,7 @@ let allowedTargets: [String: Set<String>] = [
         "CofferProcesses", "CofferSession", "CofferSystem", "CofferTerminal",
     ],
     "CofferAdministration": [
+        "CofferBackup",
         "ArgumentParser", "CofferClient", "CofferContents", "CofferCore", "CofferMemory", "CofferProcesses",
         "CofferSession", "CofferSystem", "CofferTerminal", "CofferWire",
     ],
@@ -75,7 +76,8 @@ let allowedTargets: [String: Set<String>] = [
         "CofferPrograms", "CofferSession", "CofferSystem", "CofferTerminal",
     ],
     "CofferBackupCommands": [
-        "ArgumentParser", "CofferBackup", "CofferClient", "CofferCore", "CofferMemory", "CofferSession", "CofferSystem",
+        "ArgumentParser", "CofferAdministration", "CofferBackup", "CofferClient", "CofferCore", "CofferMemory",
+        "CofferSession", "CofferSystem",
         "CofferTerminal", "CofferWire",
     ],
     "CofferSafetyCommands": [

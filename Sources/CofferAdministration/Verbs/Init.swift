@@ -9,6 +9,8 @@ struct Init: ParsableCommand {
         abstract: "Make a vault, unlocked.",
         discussion: """
             Prints the recovery key, which opens the vault without the passcode and on another machine. It is not shown again.
+
+            With --from-backup it restores the vault of a backup to this machine, opened by its passphrase or recovery key, and names what stays behind.
             """
     )
 
@@ -32,6 +34,7 @@ struct Init: ParsableCommand {
     @Flag(help: "Make no recovery key.")
     var noRecoveryKey = false
 
+    @OptionGroup var backup: FromBackupOptions
     @OptionGroup var recoveryKey: RecoveryKeyOptions
     @OptionGroup var passcode: PasscodeOptions
     @OptionGroup var strength: PasscodeStrengthOptions
@@ -44,6 +47,12 @@ struct Init: ParsableCommand {
         if machine && eraseData { throw ValidationError("--erase-data makes no sense without a passcode") }
         if noPasscode && passcode.passcodeFd != nil { throw ValidationError("give either a passcode or --no-passcode") }
         if noPasscode && eraseData { throw ValidationError("--erase-data makes no sense without a passcode") }
+        if backup.fromBackup != nil {
+            guard !noPasscode, !machine, !noRecoveryKey, recoveryKey.recoveryKeyFile == nil else {
+                throw ValidationError("a vault from a backup gets a passcode, and has its recovery keys already")
+            }
+            return
+        }
         if noRecoveryKey {
             guard recoveryKey.recoveryKeyFile == nil else {
                 throw ValidationError("give either --recovery-key-file or --no-recovery-key")
@@ -54,6 +63,7 @@ struct Init: ParsableCommand {
     }
 
     func run() throws {
+        if let repository = backup.fromBackup { return try restore(from: repository) }
         // A descriptor that is read after connecting may be the connection itself.
         let given = try passcode.readGiven()
         if let given { try strength.check(given) }

@@ -81,14 +81,16 @@ struct ChangePasscode: ParsableCommand {
         let status = try client.call(params, payload: try Secret(given: typed, new: typedNew)).value
         let hasMoved = before.state == .deviceKeyMissing
         format.show(status.json, "changed the passcode\(hasMoved ? "; the vault is this machine's now" : "")")
-        if hasMoved { try tellLeftBehind(client) }
+        if hasMoved { try client.tellLeftBehind() }
     }
+}
 
+extension BlockingClient {
     /// Names the ThisDeviceOnly items, which only the machine before can open.
-    private func tellLeftBehind(_ client: BlockingClient) throws(CofferError) {
+    func tellLeftBehind() throws(CofferError) {
         var names: [String] = []
         try forEachPage { (after: String?) throws(CofferError) in
-            let page = try client.call(ItemListParameters(store: .keychain, after: after)).value
+            let page = try call(ItemListParameters(store: .keychain, after: after)).value
             names += page.items.filter(\.isLeftBehind).map(\.name)
             return page.next
         }

@@ -54,6 +54,13 @@ private struct StatusReport: Printable {
             let items = status.trashCount == 1 ? "1 item" : "\(status.trashCount) items"
             fields.append(("trash", "\(items), \(status.trashByteCount) bytes"))
         }
+        if let seconds = status.backupDueSeconds {
+            let hint: Line = "'coffer backup create' stores one"
+            fields += [
+                ("backup", seconds == 0 ? "no snapshot yet" : "none for \(durationForDisplay(seconds: Int(seconds)))"),
+                ("hint", hint),
+            ]
+        }
         for fault in status.faults { fields += [("fault", "\(fault.what)"), ("hint", "\(fault.hint)")] }
         fields.append(("daemon", "cofferd \(status.version), protocol \(status.protocolNumber)"))
         return [Line](width: 11, fields)

@@ -57,16 +57,24 @@ struct Duplicate: ParsableCommand {
     }
 }
 
-extension PlacementOptions {
-    /// The store, the protection, the kind and the group of an item.
-    fileprivate init(like info: ItemInfo) {
-        self.init()
-        group = info.group
-        kind = info.kind
-        store = info.protection.store
-        switch info.protection {
-        case .keychain(let accessibility): self.accessibility = accessibility
-        case .file(let protection): protectionClass = protection
+extension ItemInfo {
+    /// Refuses an item whose copy would be another thing.
+    ///
+    /// - Parameter participle: What can't be done with it, such as `duplicated`.
+    func requireCopyable(_ participle: Line) throws(CofferError) {
+        if let itemClass, itemClass != .genericPassword {
+            throw CofferError(
+                .param,
+                "\(quotedForDisplay(name)) can't be \(participle): its attributes are its name",
+                hint: "'coffer keychain add --class \(itemClass.kebabCase)' stores another one"
+            )
+        }
+        if accessControl != nil {
+            throw CofferError(
+                .param,
+                "\(quotedForDisplay(name)) can't be \(participle): its copy would not require authentication",
+                hint: "'coffer keychain add --access-control' stores another one"
+            )
         }
     }
 }

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import CofferAdministration
 internal import CofferBackup
 internal import CofferCore
 internal import CofferSystem

@@ -1,4 +1,4 @@
-internal import CofferClient
+package import CofferClient
 internal import CofferSystem
 internal import CofferTerminal
 
@@ -6,7 +6,7 @@ extension BlockingClient {
     /// Stores the content of an item once more.
     ///
     /// - Parameter other: The vault that gets the copy; by default the one that has the item.
-    func copy(
+    package func copy(
         _ name: ItemName,
         _ info: ItemInfo,
         as copy: ItemPutParameters,

@@ -1,0 +1,77 @@
+internal import ArgumentParser
+internal import CofferBackup
+internal import CofferClient
+internal import CofferMemory
+internal import CofferTerminal
+internal import CofferWire
+internal import Glibc
+
+/// What opens a backup: its passphrase, or the recovery key that was printed when it was set up.
+struct BackupKeyOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("Read the passphrase of the backup from this descriptor.", valueName: "number"))
+    var passphraseFd: Int32?
+
+    @Flag(help: "Give the recovery key of the backup in place of its passphrase.")
+    var recoveryKey = false
+
+    @Option(help: ArgumentHelp("Read the recovery key of the backup from this descriptor.", valueName: "number"))
+    var recoveryKeyFd: Int32?
+
+    func validate() throws {
+        if passphraseFd != nil && needsRecoveryKey {
+            throw ValidationError("give either the passphrase or the recovery key")
+        }
+    }
+
+    private var needsRecoveryKey: Bool { recoveryKey || recoveryKeyFd != nil }
+
+    /// Reads what is given by a descriptor; `nil` if the verb has to prompt.
+    func readGiven() throws(CofferError) -> Secret? {
+        if let recoveryKeyFd { return try SecretInput.recoveryKey(from: recoveryKeyFd) }
+        return try SecretInput.passcode(from: passphraseFd, "the passphrase")
+    }
+
+    /// The recovery key of a repository's vault, verified.
+    ///
+    /// - Parameters:
+    ///   - given: What ``readGiven()`` has returned.
+    ///   - configuration: The configuration of the repository.
+    /// - Throws: `authFailed` if the passphrase is wrong.
+    func key(_ given: Secret?, of configuration: RepositoryConfiguration) throws(CofferError) -> Secret {
+        guard needsRecoveryKey else {
+            let typed: Secret
+            if let given {
+                typed = given
+            } else {
+                typed = Secret(try SecretInput.ask("Passphrase of the backup: ", limit: Limits.passcodeBytes))
+            }
+            return Secret(try configuration.backupKey(passphrase: typed.copiedBytes()).text())
+        }
+        let typed: Secret
+        if let given { typed = given } else { typed = try SecretInput.askRecoveryKey() }
+        let key = try BackupKey(typed.copiedBytes())
+        try configuration.verify(with: key)
+        return Secret(try key.text())
+    }
+}
+
+extension Secret {
+    /// A copy in locked memory.
+    func copiedBytes() throws(CofferError) -> SecretBytes {
+        do { return try withBytes { (bytes) throws(SecretMemoryError) in try SecretBytes(copying: bytes) } } catch {
+            throw .noSecretMemory
+        }
+    }
+}
+
+extension SnapshotReference {
+    /// The snapshot that the vault remembers.
+    init(_ reference: BackupReference) { self.init(number: reference.number, digest: reference.digest) }
+}
+
+/// The place of a repository, which does not depend on the working directory.
+func absolutePlace(_ place: String) -> String {
+    guard !place.hasPrefix("/"), !place.contains("://"), let path = unsafe getcwd(nil, 0) else { return place }
+    defer { unsafe free(path) }
+    return unsafe String(cString: path) + "/" + place
+}

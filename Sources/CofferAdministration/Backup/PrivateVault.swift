@@ -1,0 +1,88 @@
+internal import CofferBackup
+internal import CofferClient
+internal import CofferMemory
+internal import CofferProcesses
+internal import CofferSession
+internal import CofferSystem
+internal import Glibc
+
+/// A snapshot as a vault of its own, opened by a daemon that nobody else reaches, for as long as the value lives.
+///
+/// Everything on the disk is sealed, in a directory that only the user can open.
+final class PrivateVault {
+    private static let attempts = 500
+    private static let pauseMicroseconds: UInt32 = 20_000
+
+    /// A connection to it; the vault is unlocked.
+    let client: BlockingClient
+    /// What could not be restored.
+    let findings: [String]
+    private let daemon: Daemon
+    private let scratch: ScratchDirectory
+
+    private final class Daemon {
+        private let process: RunningTool
+
+        init(_ process: consuming RunningTool) { self.process = process }
+    }
+
+    /// Restores a snapshot and opens it.
+    ///
+    /// - Parameters:
+    ///   - key: The recovery key of the backup.
+    ///   - progress: Called after each file.
+    init(
+        _ snapshot: Snapshot,
+        of repository: Repository,
+        _ key: Secret,
+        progress: (RepositoryProgress) -> Void
+    ) throws(CofferError) {
+        do throws(SystemError) {
+            scratch = try ScratchDirectory()
+            // Without the user's configuration and entitlements.
+            try scratch.directory.replace("cofferd.conf", with: RawSpan())
+            _ = try scratch.directory.subdirectory("entitlements")
+        } catch {
+            throw error.cofferError("can't make a directory for the snapshot")
+        }
+        let path: String
+        do throws(SystemError) { path = try scratch.directory.resolvedPath() } catch {
+            throw error.cofferError("can't make a directory for the snapshot")
+        }
+        findings = try repository.restore(snapshot, into: "\(path)/state", progress: progress).findings.map(\.message)
+        let arguments = [
+            "--state", "\(path)/state", "--socket", "\(path)/socket", "--config", "\(path)/cofferd.conf",
+            "--entitlements", "\(path)/entitlements", "--no-journal", "--grace", "0",
+        ]
+        do throws(SystemError) {
+            daemon = Daemon(try RunningTool(InstalledProgram.path(of: "cofferd"), arguments))
+        } catch {
+            throw CofferError(
+                .notAvailable,
+                "can't start cofferd: \(error.reason)",
+                hint: "is it installed beside coffer, or in $PATH?"
+            )
+        }
+        client = try Self.connect(to: "\(path)/socket")
+        try Self.open(client, key)
+    }
+
+    private static func connect(to path: String) throws(CofferError) -> BlockingClient {
+        for _ in 0..<attempts {
+            if let client = try? BlockingClient(socketPath: path) { return client }
+            usleep(pauseMicroseconds)
+        }
+        throw CofferError(.notAvailable, "the daemon for the snapshot did not come up")
+    }
+
+    /// Opens it by the recovery key, under a passcode that is forgotten with this process.
+    private static func open(_ client: BlockingClient, _ key: Secret) throws(CofferError) {
+        let passcode: Secret
+        do { passcode = Secret(try SecretBytes(random: 32)) } catch { throw .noSecretMemory }
+        let params = PasscodeChangeParameters(credential: .recoveryKey, kdf: .interactive)
+        try client.call(params, payload: try Secret(given: key, new: passcode))
+        // For the items that ask for a passcode.
+        let seconds = Int64(Limits.contextSeconds)
+        try client.call(ContextAuthenticateParameters(factor: .passcode, reuseSeconds: seconds), payload: passcode)
+    }
+}

@@ -1,0 +1,108 @@
+internal import CofferBackup
+internal import CofferClient
+internal import CofferSession
+internal import CofferSystem
+internal import CofferTerminal
+internal import Glibc
+
+/// Reads what a backup reads of a vault, as the files of a state directory, in the order of their paths.
+struct VaultReader {
+    let client: BlockingClient
+    let sizes: BackupSizes
+    /// Called with the bytes so far.
+    let progress: (Int64) -> Void
+
+    /// Adds all files to a snapshot.
+    ///
+    /// - Parameter writer: The snapshot.
+    func add(to writer: SnapshotWriter) throws(CofferError) {
+        if let count = sizes.anchorByteCount { try add("anchor", as: "anchor", count, to: writer) }
+        var after: ItemID?
+        repeat {
+            let page = try client.call(BackupContentsParameters(after: after)).value
+            for content in page.contents { try add(content, to: writer) }
+            after = page.next
+        } while after != nil
+        try add("keybag", as: "keybag", sizes.keybagByteCount, to: writer)
+        try add("catalog", as: "vault.sqlite", sizes.catalogByteCount, to: writer)
+    }
+
+    private func add(_ part: String, as path: String, _ count: Int64, to writer: SnapshotWriter) throws(CofferError) {
+        let file = SnapshotFile(path: path, byteCount: count, isImmutable: false)
+        try writer.add(file) { () throws(CofferError) in try client.backupPart(part) }
+        progress(writer.byteCount)
+    }
+
+    private func add(_ content: BackupContent, to writer: SnapshotWriter) throws(CofferError) {
+        let id = content.id.hexadecimal
+        let path = "blobs/\(id.prefix(2))/\(id)"
+        if let count = content.byteCount {
+            let file = SnapshotFile(path: path, byteCount: count, isImmutable: true)
+            try writer.add(file) { () throws(CofferError) in try client.backupPart(id) }
+        }
+        if content.overlayByteCount != nil { try addOverlay("\(id).overlay", as: "\(path).overlay", to: writer) }
+        progress(writer.byteCount)
+    }
+
+    /// Adds an overlay as long as it is now: what is written behind that end is not part of the backup.
+    private func addOverlay(_ part: String, as path: String, to writer: SnapshotWriter) throws(CofferError) {
+        let overlay = try client.backupPart(part)
+        let count: Int64
+        do throws(SystemError) { count = Int64(try overlay.status().st_size) } catch {
+            throw error.cofferError("can't read \(part)")
+        }
+        let file = SnapshotFile(
+            path: path,
+            byteCount: count,
+            isImmutable: false,
+            identity: try FileIdentity(of: overlay)
+        )
+        try writer.add(file) { () throws(CofferError) in try client.backupPart(part) }
+    }
+}
+
+/// The items that no other machine can open.
+struct LeftBehind {
+    /// Their number.
+    let count: Int
+    /// Their names, as far as they can be read.
+    private(set) var names: [String] = []
+
+    /// Finds the names of items.
+    ///
+    /// - Parameter count: Their number, as the daemon counts them.
+    init(_ client: BlockingClient, count: Int) throws(CofferError) {
+        self.count = count
+        if count == 0 { return }
+        do throws(CofferError) { names = try Self.names(client) } catch {
+            // A timer may read nothing but what is sealed.
+            guard error.code == .missingEntitlement else { throw error }
+        }
+    }
+
+    private static func names(_ client: BlockingClient) throws(CofferError) -> [String] {
+        var names: [String] = []
+        try forEachPage { (after: String?) throws(CofferError) in
+            let page = try client.call(ItemListParameters(store: .keychain, after: after, isOfAllGroups: true)).value
+            names += page.items.filter { item in
+                if case .keychain(let accessibility) = item.protection {
+                    return accessibility.rawValue.hasSuffix("ThisDeviceOnly")
+                }
+                return false
+            }.map(\.name)
+            return page.next
+        }
+        names.sortByName(\.self)
+        return names
+    }
+
+    /// Names them, before a person relies on the backup.
+    func warn() {
+        guard count > 0 else { return }
+        let items = count == 1 ? "1 item is" : "\(count) items are"
+        Output.warn(["\(items) ThisDeviceOnly: a restore on another machine can't open what they hold"])
+        for name in names { Output.standardError.line("  \(name: name)") }
+        let others = count - names.count
+        if others > 0 { Output.standardError.line("  and \(others) whose names can be read after an unlock only") }
+    }
+}

@@ -1,0 +1,183 @@
+import CofferClient
+import CofferCore
+import CofferTestSupport
+import CofferWire
+import Foundation
+import Testing
+
+/// Backups as a person and a timer make them, and their restoring on another machine.
+@Suite struct BackupTests {
+    /// Runs a line of a shell in a directory, without a terminal.
+    private func run(_ daemon: DaemonProcess, in directory: TemporaryDirectory, _ line: String) throws -> CommandResult
+    {
+        try runCommand(
+            "/usr/bin/setsid",
+            ["--wait", "timeout", "120", "bash", "-c", line],
+            environment: ["COFFER_SOCKET": daemon.socketPath, "PATH": "\(Project.binaries):/usr/bin:/bin"],
+            directory: directory.path
+        )
+    }
+
+    /// A machine with a vault in which are a secret, its history, a file and an open database, and a backup.
+    private func machine() throws -> DaemonProcess {
+        let daemon = try DaemonProcess()
+        try daemon.directory.write(Array("pass one".utf8), to: "pass")
+        try daemon.directory.write(Array("four words of it".utf8), to: "phrase")
+        try daemon.directory.write(Self.pattern(700_000, 1), to: "photo")
+        let lines = [
+            "coffer init --kdf interactive --passcode-fd 3 --recovery-key-file first 3<pass",
+            "printf one | coffer put mail/token --note hello --tag card", "printf two | coffer put mail/token",
+            "coffer put photos/one photo",
+            "printf here | coffer put here --accessible WhenUnlockedThisDeviceOnly",
+            "coffer backup init repository --kdf interactive --passcode-fd 3 --passphrase-fd 4 --recovery-key-file key"
+                + " 3<pass 4<phrase",
+        ]
+        for line in lines {
+            let done = try run(daemon, in: daemon.directory, line)
+            #expect(done.status == 0, "\(line): \(done.errors)")
+        }
+        return daemon
+    }
+
+    private static func pattern(_ count: Int, _ seed: Int) -> [UInt8] {
+        (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ seed) }
+    }
+
+    private func expectRestored(_ daemon: DaemonProcess, in directory: TemporaryDirectory) throws {
+        let token = try run(daemon, in: directory, "coffer get mail/token")
+        #expect(token.text == "two", "\(token.errors)")
+        let history = try run(daemon, in: directory, "coffer history mail/token --json")
+        #expect(history.status == 0 && history.text.contains("\"number\":1"), "\(history.text) \(history.errors)")
+        let show = try run(daemon, in: directory, "coffer show mail/token")
+        #expect(show.text.contains("hello") && show.text.contains("card"))
+        let photo = try run(daemon, in: directory, "coffer get photos/one --output out")
+        #expect(photo.status == 0, "\(photo.errors)")
+        #expect(directory.contents("out") == Self.pattern(700_000, 1))
+    }
+
+    @Test(arguments: ["--passphrase-fd 4 4<phrase", "--recovery-key-fd 4 4<key"])
+    func `a snapshot that was made while locked makes the vault anew on another machine`(credential: String) throws {
+        let daemon = try machine()
+        let lock = try run(daemon, in: daemon.directory, "coffer lock --grace 0")
+        #expect(lock.status == 0)
+        let made = try run(daemon, in: daemon.directory, "coffer backup create")
+        #expect(made.status == 0, "\(made.errors)")
+        #expect(made.text.hasPrefix("stored snapshot 1, "))
+        #expect(made.errors.contains("1 item is ThisDeviceOnly") && made.errors.contains("  here"))
+
+        let other = try DaemonProcess()
+        try other.directory.write(Array("pass two".utf8), to: "pass")
+        for name in ["phrase", "key"] { try other.directory.write(daemon.directory.contents(name) ?? [], to: name) }
+        let restored = try run(
+            other,
+            in: other.directory,
+            "coffer init --from-backup \(daemon.directory.appending("repository")) --state \(other.statePath)"
+                + " --kdf interactive --passcode-fd 3 \(credential) 3<pass"
+        )
+        #expect(restored.status == 0, "\(restored.errors)")
+        #expect(restored.text.hasPrefix("restored snapshot 1 of "))
+        #expect(restored.errors.contains("  here"))
+        try expectRestored(other, in: other.directory)
+        let here = try run(other, in: other.directory, "coffer get here")
+        #expect(here.status != 0)
+        let doctor = try run(other, in: other.directory, "coffer doctor")
+        #expect(doctor.status == 0, "\(doctor.text) \(doctor.errors)")
+        // The vault of the new machine continues the chain.
+        let next = try run(other, in: other.directory, "coffer backup create --json")
+        #expect(next.status == 0 && next.text.contains("\"snapshot\":2"), "\(next.text) \(next.errors)")
+    }
+
+    @Test func `a snapshot is made before the first unlock, and an unchanged one reads the catalog alone`() throws {
+        let daemon = try machine()
+        let first = try run(daemon, in: daemon.directory, "coffer backup create --json")
+        #expect(first.status == 0, "\(first.errors)")
+        try daemon.restart()
+        #expect(try daemon.connect().status().state == .beforeFirstUnlock)
+        let second = try run(daemon, in: daemon.directory, "coffer backup create --json")
+        #expect(second.status == 0, "\(second.errors)")
+        let json = try #require(try JSONValue(parsing: Array(second.text.utf8).span.bytes).objectValue)
+        #expect(json["snapshot"] == .integer(2))
+        let read = try #require(json["readBytes"]?.integerValue)
+        let all = try #require(json["bytes"]?.integerValue)
+        #expect(all - read > 700_000)
+    }
+
+    @Test func `items of a snapshot are restored to a directory and into the vault, and nothing is replaced`() throws {
+        let daemon = try machine()
+        #expect(try run(daemon, in: daemon.directory, "coffer backup create").status == 0)
+        #expect(try run(daemon, in: daemon.directory, "coffer rm photos/one --yes").status == 0)
+        #expect(try run(daemon, in: daemon.directory, "printf three | coffer put mail/token").status == 0)
+        let phrase = "--passphrase-fd 4 4<phrase"
+        let files = try run(daemon, in: daemon.directory, "umask 022; coffer backup restore --to plain \(phrase)")
+        #expect(files.status == 0, "\(files.text) \(files.errors)")
+        #expect(daemon.directory.contents("plain/mail/token") == Array("two".utf8))
+        #expect(daemon.directory.contents("plain/photos/one") == Self.pattern(700_000, 1))
+        for (name, mode) in [("plain/photos", 0o700), ("plain/photos/one", 0o600)] {
+            let path = daemon.directory.appending(name)
+            let found = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+            #expect(found == mode)
+        }
+        let again = try run(daemon, in: daemon.directory, "coffer backup restore --to plain \(phrase)")
+        #expect(again.status == 73, "\(again.text) \(again.errors)")
+
+        let dry = try run(daemon, in: daemon.directory, "coffer backup restore --into-vault --dry-run \(phrase)")
+        #expect(dry.text.contains("would restore photos/one"), "\(dry.text) \(dry.errors)")
+        #expect(try run(daemon, in: daemon.directory, "coffer get photos/one").status != 0)
+        let back = try run(daemon, in: daemon.directory, "coffer backup restore --into-vault \(phrase)")
+        #expect(back.status == 73, "\(back.text) \(back.errors)")
+        #expect(back.text.contains("left mail/token: the vault has another one of that name"))
+        let photo = try run(daemon, in: daemon.directory, "coffer get photos/one --output out")
+        #expect(photo.status == 0 && daemon.directory.contents("out") == Self.pattern(700_000, 1))
+        #expect(try run(daemon, in: daemon.directory, "coffer get mail/token").text == "three")
+        let one = try run(
+            daemon,
+            in: daemon.directory,
+            "coffer backup restore --into-vault --items 'photos/*' --json \(phrase)"
+        )
+        #expect(one.text == "{\"restored\":[],\"same\":[\"photos/one\"],\"left\":[]}\n", "\(one.text) \(one.errors)")
+    }
+
+    @Test func `a wrong passphrase restores nothing`() throws {
+        let daemon = try machine()
+        #expect(try run(daemon, in: daemon.directory, "coffer backup create").status == 0)
+        let wrong = try run(daemon, in: daemon.directory, "coffer backup restore --to plain --passphrase-fd 4 4<pass")
+        #expect(wrong.status == 77, "\(wrong.errors)")
+        #expect(!FileManager.default.fileExists(atPath: daemon.directory.appending("plain")))
+    }
+
+    @Test func `kills of the daemon and of the program leave a vault and a repository that go on`() throws {
+        let daemon = try machine()
+        for round in 0..<6 {
+            let pause = "0.0\(round)"
+            let line = "coffer backup create --json & p=$!; sleep \(pause); kill -9 $p; wait $p"
+            _ = try run(daemon, in: daemon.directory, line)
+            if round.isMultiple(of: 2) { try daemon.restart() }
+        }
+        let made = try run(daemon, in: daemon.directory, "coffer backup create")
+        #expect(made.status == 0, "\(made.errors)")
+        let files = try FileManager.default.contentsOfDirectory(atPath: daemon.statePath)
+        #expect(files.allSatisfy { !$0.hasPrefix("backup.sqlite") })
+        let plain = try run(daemon, in: daemon.directory, "coffer backup restore --to plain --passphrase-fd 4 4<phrase")
+        #expect(plain.status == 0, "\(plain.text) \(plain.errors)")
+    }
+
+    @Test func `an interrupted restore of a vault is continued by the same command`() throws {
+        let daemon = try machine()
+        #expect(try run(daemon, in: daemon.directory, "coffer backup create").status == 0)
+        let other = try DaemonProcess()
+        try other.directory.write(Array("pass two".utf8), to: "pass")
+        try other.directory.write(daemon.directory.contents("phrase") ?? [], to: "phrase")
+        let command =
+            "coffer init --from-backup \(daemon.directory.appending("repository")) --state \(other.statePath)"
+            + " --kdf interactive --passcode-fd 3 --passphrase-fd 4 3<pass 4<phrase"
+        for pause in ["0.05", "0.15", "0.3"] {
+            _ = try run(other, in: other.directory, "\(command) & p=$!; sleep \(pause); kill -9 $p; wait $p")
+        }
+        let restored = try run(other, in: other.directory, command)
+        // It may have been complete before.
+        #expect(restored.status == 0 || restored.errors.contains("there is a vault already"), "\(restored.errors)")
+        try expectRestored(other, in: other.directory)
+        let names = try FileManager.default.contentsOfDirectory(atPath: other.statePath)
+        #expect(!names.contains("restoring"))
+    }
+}
