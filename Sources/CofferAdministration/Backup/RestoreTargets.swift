@@ -98,7 +98,7 @@ struct VaultTarget: RestoreTarget {
         }
     }
 
-    /// Whether two items have the same content; large ones are compared by their sizes and dates.
+    /// Whether two items have the same content.
     private func isSame(
         _ one: ItemInfo,
         _ other: ItemInfo,
@@ -106,9 +106,18 @@ struct VaultTarget: RestoreTarget {
         _ client: BlockingClient
     ) throws(CofferError) -> Bool {
         guard one.byteCount == other.byteCount else { return false }
-        guard one.byteCount <= Limits.framePayloadBytes else { return one.modified == other.modified }
-        let params = ItemGetParameters(name: name, group: one.group)
-        return try client.call(params).payload.isEqual(to: vault.call(params).payload)
+        guard one.protection.store == .file else {
+            let params = ItemGetParameters(name: name, group: one.group)
+            return try client.call(params).payload.isEqual(to: vault.call(params).payload)
+        }
+        let length = Int64(Limits.framePayloadBytes)
+        var offset: Int64 = 0
+        repeat {
+            let params = ItemGetParameters(name: name, offset: offset, length: length, group: one.group)
+            guard try client.call(params).payload.isEqual(to: vault.call(params).payload) else { return false }
+            offset += length
+        } while offset < one.byteCount
+        return true
     }
 
     private func addToKeychain(_ info: ItemInfo, _ name: ItemName, from client: BlockingClient) throws(CofferError) {
