@@ -69,8 +69,8 @@ extension Vault {
         return true
     }
 
-    /// Continues once a file is synced, if a close of it has deferred that: a new name never leads to less than what was
-    /// closed.
+    /// Continues once what was written to a file is synced: a new name never leads to less, and a mount may not have told
+    /// yet that the file was closed.
     package func settled(
         _ name: ItemName,
         in group: String,
@@ -78,7 +78,7 @@ extension Vault {
         then next: @escaping Step.Next
     ) throws -> Step {
         let store = try catalog.files
-        guard let number = try store.inode(of: name, in: group), let file = store.unsyncedClosedFile(number) else {
+        guard let number = try store.inode(of: name, in: group), let file = store.unsyncedFile(number) else {
             return try next()
         }
         return synchronize(file, store, call, then: next)

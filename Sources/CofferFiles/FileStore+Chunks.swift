@@ -297,10 +297,8 @@ extension FileStore {
         file.willForget(slot.number)
     }
 
-    /// A file that was written and closed, and is not synced yet; `nil` if there is none of the number.
-    package func unsyncedClosedFile(_ number: Int64) -> OpenFile? {
-        openFiles[number].flatMap { $0.hasChanges && !$0.hasWriter ? $0 : nil }
-    }
+    /// A file that was written and is not synced yet; `nil` if there is none of the number.
+    package func unsyncedFile(_ number: Int64) -> OpenFile? { openFiles[number].flatMap { $0.hasChanges ? $0 : nil } }
 
     /// The files that were written since their last sync.
     package var changedFiles: [OpenFile] { openFiles.values.filter(\.hasChanges) }

@@ -15,7 +15,7 @@ extension FileStore {
         toPlace = []
         for file in toPlaceOverlays where (try? contents.placeOverlay(file.id)) != nil { file.overlayIsPlaced() }
         toPlaceOverlays = []
-        for file in committing { file.endCommit(keepingSlots: pins != nil) }
+        for file in committing where file.endCommit() { freeing.append(file) }
         committing = []
         creating = []
         unlinking = []
@@ -23,8 +23,18 @@ extension FileStore {
         toRemove = []
     }
 
-    /// Removes the contents that no row names any more, once that is on the disk.
-    package func removeDead() {
+    /// Frees what no row names any more, once that is on the disk: before, a power cut would bring the rows back.
+    package func settleSynced() {
+        let freed = freeing
+        freeing = []
+        for file in freed {
+            file.freeForgotten(keepingSlots: pins != nil)
+            close(file)
+        }
+        removeDead()
+    }
+
+    private func removeDead() {
         if let pins { dead = pins.keep(dead) }
         if dead.isEmpty { return }
         // If the look-up fails, the content stays until the next start.

@@ -116,7 +116,7 @@ extension FileStore {
         if let open = openFiles[file.node] {
             guard open.isRevoked else { return FileOpening(file, found: open) }
             // A lock has revoked its handles. What they had written must be synced before the file is opened again.
-            if open.hasChanges || open.isBeingCommitted || open.isBeingChanged {
+            if open.hasChanges || open.isBeingCommitted || open.isBeingChanged || open.hasForgotten {
                 throw CofferError(.notAvailable, "\(subject) is still being synced after a lock", hint: "try again")
             }
             openFiles[file.node] = nil
@@ -265,7 +265,7 @@ extension FileStore {
     ///
     /// - Parameter file: The file, synced as far as possible.
     package func close(_ file: OpenFile) {
-        guard file.handleCount == 0 else { return }
+        guard file.handleCount == 0, !file.hasForgotten else { return }
         close(file.content.key, of: file.id)
         if openFiles[file.node] === file { openFiles[file.node] = nil }
         unlinking.removeAll { $0 === file }

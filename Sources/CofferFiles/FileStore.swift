@@ -29,6 +29,8 @@ package final class FileStore {
     var creating: [OpenFile] = []
     /// The open files whose sync is part of the transaction.
     var committing: [OpenFile] = []
+    /// The files with slots that are free once the commits are on the disk.
+    var freeing: [OpenFile] = []
     var toPlace: [ItemID] = []
     /// The open files whose overlays get their final paths after the transaction.
     var toPlaceOverlays: [OpenFile] = []

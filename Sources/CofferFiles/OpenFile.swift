@@ -30,6 +30,8 @@ package final class OpenFile {
     private var freedByCommit: [Int64] = []
     /// The slots that are free once the backup has ended.
     private var kept: [Int64] = []
+    /// The slots that are free once the commits so far are on the disk.
+    private var forgotten: [Int64] = []
     /// Slots of a transaction that was rolled back but may be on the disk: never written again.
     private var pinned: Set<Int64> = []
     /// The reads in progress: a slot that one of them may read is not written again.
@@ -279,17 +281,29 @@ package final class OpenFile {
     /// A slot that the transaction frees.
     func willForget(_ number: Int64) { freedByCommit.append(number) }
 
-    /// The transaction was committed.
+    /// The transaction was committed, and may not be on the disk yet.
     ///
-    /// - Parameter keepsSlots: Whether a backup may read the slots that it has freed.
-    func endCommit(keepingSlots keepsSlots: Bool) {
+    /// - Returns: Whether it is to be followed by ``freeForgotten()``.
+    func endCommit() -> Bool {
         committing = nil
-        if keepsSlots {
-            kept += freedByCommit
-        } else {
-            for number in freedByCommit { freeSlot(number) }
-        }
+        forgotten += freedByCommit
         freedByCommit = []
+        return hasForgotten
+    }
+
+    /// Whether rows on the disk may name slots that its own rows do not: its slots are known only here then.
+    var hasForgotten: Bool { !forgotten.isEmpty }
+
+    /// The commits are on the disk.
+    ///
+    /// - Parameter keepsSlots: Whether a backup may read the slots that they have freed.
+    func freeForgotten(keepingSlots keepsSlots: Bool) {
+        if keepsSlots {
+            kept += forgotten
+        } else {
+            for number in forgotten { freeSlot(number) }
+        }
+        forgotten = []
     }
 
     /// The backup has ended.

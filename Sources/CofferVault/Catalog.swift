@@ -305,7 +305,7 @@ package final class Catalog {
 
     /// Handles that all commits are on the disk.
     private func settleDurably() {
-        files.removeDead()
+        files.settleSynced()
         log.note(connection.logPosition, number: audit.nextNumber)
     }
 

@@ -217,6 +217,6 @@ extension FileStore {
     /// Settles changes that are committed and synced.
     func settleDurably() {
         settle()
-        removeDead()
+        settleSynced()
     }
 }

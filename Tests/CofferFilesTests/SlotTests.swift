@@ -1,0 +1,44 @@
+import CofferChunks
+import CofferCore
+import CofferFiles
+import CofferTestSupport
+import Foundation
+import Testing
+
+/// The slots of an overlay, while a commit is not on the disk yet.
+@Suite struct SlotTests {
+    private let open: OpenStore
+
+    init() throws { open = try OpenStore() }
+
+    /// The slot to which the next write of a chunk would go.
+    private func nextSlot(_ file: OpenFile) throws -> Int64 {
+        let plan = try open.store.planWriting(10, at: 0, of: file)
+        defer { open.store.discard(plan, of: file) }
+        return try #require(plan.pieces.first).slot
+    }
+
+    /// Commits, as a request does whose sync is deferred.
+    private func commitWithoutSync(_ file: OpenFile) throws {
+        try open.store.planSyncing(file).perform()
+        try open.store.commit(file, now: 2000)
+        open.store.settle()
+    }
+
+    @Test func `a slot that a power cut would bring back is not written, also after the file was closed`() throws {
+        let file = try open.create("file")
+        try open.write(pattern(100), at: 0, to: file)
+        try open.sync(file)
+        #expect(try nextSlot(file) == 1)
+        try open.write(pattern(50), at: 0, to: file)
+        try commitWithoutSync(file)
+        #expect(try nextSlot(file) == 2)
+        open.close(file)
+        let again = try open.open("file", for: .write)
+        #expect(try nextSlot(again) == 2)
+        open.store.settleSynced()
+        #expect(try nextSlot(again) == 0)
+        open.close(again)
+        #expect(try open.contents("file") == replacing(pattern(100), at: 0, with: pattern(50)))
+    }
+}
