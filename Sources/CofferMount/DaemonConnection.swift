@@ -82,6 +82,11 @@ final class DaemonConnection: Sendable {
     /// Whether a call waits for its answer.
     var isWaiting: Bool { callCount.load(ordering: .relaxed) > 0 }
 
+    /// Whether it is still that of an epoch, as far as is known without a call.
+    func isOpen(in epoch: Int) -> Bool {
+        state.withLock { $0.epoch == epoch && $0.client.map { !$0.hasHungUp } ?? false }
+    }
+
     /// The result of a call.
     struct Reply<Value: Sendable>: Sendable {
         let value: Value

@@ -121,7 +121,7 @@ extension Filesystem {
     }
 
     private func makeOpenFile(_ number: UInt64, on connection: DaemonConnection) -> OpenFile {
-        OpenFile(number, on: connection, in: group) { [unowned self] () throws(Errno) in
+        OpenFile(number, on: connection, in: group, recordedIn: closedFiles) { [unowned self] () throws(Errno) in
             guard let name = try name(of: number) else { throw .stale }
             return name
         }
@@ -219,6 +219,7 @@ extension Filesystem {
 
     /// Waits until what was written to a file is on the disk.
     package func sync(_ number: UInt64, _ opening: UInt64) throws(Errno) {
+        try checkClosed(number)
         try openFiles.file(number).sync(opening)
     }
 

@@ -65,9 +65,8 @@ extension Filesystem {
     package func link(_ number: UInt64, as name: FileName, in parent: UInt64) throws(Errno) -> Attributes {
         guard let path = try self.name(of: number) else { throw .notPermitted }
         let target = try self.path(of: name, in: parent)
-        let made = try change(FileLinkParameters(name: path, target: target, group: group)) { () throws(Errno) in
-            try file(at: target)
-        }
+        let params = FileLinkParameters(name: path, target: target, group: group)
+        let made = try change(params, naming: number) { () throws(Errno) in try file(at: target) }
         return learn(made, as: name, in: parent)
     }
 
@@ -94,7 +93,7 @@ extension Filesystem {
         )
         let (place, target) = (NodeTable.Place(parent, name), NodeTable.Place(newParent, newName))
         let number = nodes.withLock { $0.number(at: place) }
-        _ = try change(params) { () throws(Errno) in
+        _ = try change(params, naming: number) { () throws(Errno) in
             try file(at: newPath).flatMap { $0.inode == number.map(Int64.init(clamping:)) ? $0 : nil }
         }
         nodes.withLock { nodes in
@@ -107,6 +106,7 @@ extension Filesystem {
     package func setAttributes(of number: UInt64, _ change: AttributeChange) throws(Errno) -> Attributes {
         if let byteCount = change.byteCount { try truncate(number, to: byteCount) }
         guard change.changesMore else { return try attributes(of: number) }
+        if change.modified != nil { noteStatedTime(of: number) }
         let name = try? name(of: number)
         if number == NodeTable.root && name == nil { throw .notPermitted }
         let file: FileInfo
@@ -116,6 +116,11 @@ extension Filesystem {
             file = try openFiles.file(number).read { change.params(handle: $0) }.value
         }
         return Attributes(file)
+    }
+
+    private func noteStatedTime(of number: UInt64) {
+        closedFiles.noteStatedTime(of: number)
+        (try? openFiles.file(number))?.noteStatedTime()
     }
 }
 

@@ -40,6 +40,7 @@ package final class Filesystem: Sendable {
     let pool: DaemonPool
     let nodes: Mutex<NodeTable>
     let openFiles = OpenFiles()
+    let closedFiles = ClosedFiles()
     let reads = ReadGate()
     /// Whether changes of other clients are followed, so that the kernel may keep what it knows until then.
     let isFollowing = Atomic(false)
@@ -189,18 +190,19 @@ package final class Filesystem: Sendable {
     ///
     /// - Parameters:
     ///   - params: The change.
+    ///   - number: A file that it gives another name, of which nothing may be lost.
     ///   - made: What the vault says of it if it was made; `nil` if it was not.
     func change<Parameters: MethodParameters>(
         _ params: Parameters,
+        naming number: UInt64? = nil,
         made: () throws(Errno) -> Parameters.Result?
     ) throws(Errno) -> Parameters.Result {
         let outcome = try changing { (isRepeated) throws(CallFailure) -> Result<Parameters.Result, Errno> in
-            if isRepeated {
-                do throws(Errno) {
-                    if let found = try made() { return .success(found) }
-                } catch {
-                    return .failure(error)
-                }
+            do throws(Errno) {
+                if isRepeated, let found = try made() { return .success(found) }
+                if let number { try checkKept(number) }
+            } catch {
+                return .failure(error)
             }
             return .success(try pool.any.call(params).value)
         }

@@ -1,5 +1,6 @@
 internal import CofferClient
 internal import CofferCore
+internal import CofferSystem
 internal import CofferWire
 internal import Synchronization
 
@@ -24,44 +25,64 @@ final class OpenFile: Sendable {
         /// How many changes were made, and how many of them are on the disk.
         var changeCount = 0
         var syncedCount = 0
-        /// How many times changes were lost.
-        var lossCount = 0
-        /// For each time that it is open, how many losses its program was notified of.
-        var reportedLosses: [UInt64: Int] = [:]
-        var nextOpening: UInt64 = 1
+        /// What was written last.
+        var lastChange: ClosedFiles.Change?
 
         /// Counts one more program.
-        mutating func addUser(isWriting: Bool) -> UInt64 {
+        mutating func addUser(isWriting: Bool) {
             users += 1
             if isWriting { writers += 1 }
+        }
+    }
+
+    /// Whom losses concern.
+    ///
+    /// A program that ends or starts another one closes files: it must not wait for one that is being opened.
+    private struct Losses {
+        /// How many times changes were lost.
+        var count = 0
+        /// For each time that it is open, how many losses its program was notified of.
+        var reported: [UInt64: Int] = [:]
+        var nextOpening: UInt64 = 1
+
+        /// Begins an opening.
+        mutating func add() -> UInt64 {
             defer { nextOpening += 1 }
             // What was lost before is not its loss.
-            reportedLosses[nextOpening] = lossCount
+            reported[nextOpening] = count
             return nextOpening
         }
+
+        /// Whether an opening was not notified of all losses.
+        func concern(_ opening: UInt64) -> Bool { reported[opening, default: count] < count }
     }
 
     /// The number of the file.
     let number: UInt64
     private let connection: DaemonConnection
     private let group: String?
+    private let closedFiles: ClosedFiles
     private let path: @Sendable () throws(Errno) -> ItemName
     private let state = Mutex(State())
+    private let losses = Mutex(Losses())
 
     /// - Parameters:
     ///   - number: The number of the file.
     ///   - connection: The connection to which its handles belong.
     ///   - group: Its access group.
+    ///   - closedFiles: Where it is recorded if it is closed before it is synced.
     ///   - path: Finds its current name, to open it again.
     init(
         _ number: UInt64,
         on connection: DaemonConnection,
         in group: String?,
+        recordedIn closedFiles: ClosedFiles,
         path: @escaping @Sendable () throws(Errno) -> ItemName
     ) {
         self.number = number
         self.connection = connection
         self.group = group
+        self.closedFiles = closedFiles
         self.path = path
     }
 
@@ -77,12 +98,12 @@ final class OpenFile: Sendable {
         try state.withLock { (state) throws(Errno) in
             var isOpened = false
             if isWriting ? state.writer == nil : (state.writer ?? state.reader) == nil {
-                let reply = try answering { () throws(CallFailure) in try connection.call(params) }
-                let handle = Handle(number: reply.value.handle, epoch: reply.epoch)
+                let handle = try open(params)
                 if isWriting { state.writer = handle } else { state.reader = handle }
                 isOpened = true
             }
-            return (state.addUser(isWriting: isWriting), isOpened)
+            state.addUser(isWriting: isWriting)
+            return (losses.withLock { $0.add() }, isOpened)
         }
     }
 
@@ -92,7 +113,8 @@ final class OpenFile: Sendable {
     func adopt(_ handle: Int64, _ epoch: Int, isWriting: Bool) -> UInt64 {
         state.withLock { state in
             state.writer = Handle(number: handle, epoch: epoch)
-            return state.addUser(isWriting: isWriting)
+            state.addUser(isWriting: isWriting)
+            return losses.withLock { $0.add() }
         }
     }
 
@@ -106,8 +128,8 @@ final class OpenFile: Sendable {
     ///
     /// - Returns: Whether no handle is left open.
     func release(_ opening: UInt64, wasWriting: Bool) -> Bool {
-        state.withLock { state in
-            state.reportedLosses[opening] = nil
+        losses.withLock { $0.reported[opening] = nil }
+        return state.withLock { state in
             state.users -= 1
             if wasWriting { state.writers -= 1 }
             if state.users == 0 { close(&state.reader) }
@@ -130,18 +152,42 @@ final class OpenFile: Sendable {
 
     /// Closes the handle for writing; programs that go on reading get one of their own first.
     private func closeWriter(_ state: inout State) {
+        if state.changeCount > state.syncedCount, let writer = state.writer, let change = state.lastChange {
+            closedFiles.add(number, change, connection, epoch: writer.epoch)
+        }
         if state.users > 0 && state.reader == nil {
-            guard let name = try? path(), let reader = try? open(name, .read, expecting: number) else { return }
+            guard let name = try? path(), let reader = try? open(name, .read) else { return }
             state.reader = reader
         }
         close(&state.writer)
     }
 
     /// Opens the file again after its connection broke.
-    private func open(_ name: ItemName, _ access: FileAccess, expecting number: UInt64) throws(Errno) -> Handle {
-        let params = FileOpenParameters(name: name, access: access, isShared: access.writes, group: group)
-        let reply = try answering { () throws(CallFailure) in try connection.call(params) }
+    private func open(_ name: ItemName, _ access: FileAccess) throws(Errno) -> Handle {
+        try open(FileOpenParameters(name: name, access: access, isShared: access.writes, group: group))
+    }
+
+    private func open(_ params: FileOpenParameters) throws(Errno) -> Handle {
+        let reply = try openRepeatedly(params)
+        // Another client may have replaced the file of this name: then the kernel looks it up again.
+        if let inode = reply.value.file?.inode, UInt64(inode) != number {
+            _ = try? connection.call(FileCloseParameters(handle: reply.value.handle), in: reply.epoch)
+            throw .stale
+        }
         return Handle(number: reply.value.handle, epoch: reply.epoch)
+    }
+
+    /// Opens the file, again if the connection breaks before the answer: the handle has ended with it.
+    private func openRepeatedly(_ params: FileOpenParameters) throws(Errno) -> DaemonConnection.Reply<FileOpenResult> {
+        while true {
+            do throws(CallFailure) {
+                return try connection.call(params)
+            } catch .unknownOutcome {
+                continue
+            } catch {
+                throw Errno(error)
+            }
+        }
     }
 
     // MARK: Using
@@ -160,8 +206,13 @@ final class OpenFile: Sendable {
         payload: Secret? = nil,
         _ params: (Int64) -> Parameters
     ) throws(Errno) -> DaemonConnection.Reply<Parameters.Result> {
+        let start = wallClockNanoseconds()
         let reply = try call(isWriting: true, payload: payload, params)
-        state.withLock { $0.changeCount += 1 }
+        state.withLock { state in
+            state.changeCount += 1
+            let byteCount = (reply.value as? FileWriteResult)?.byteCount
+            state.lastChange = ClosedFiles.Change(start: start, byteCount: byteCount)
+        }
         return reply
     }
 
@@ -176,6 +227,7 @@ final class OpenFile: Sendable {
         // Another program, or another mount, may have written it and closed it.
         _ = try call(isWriting: isWritten, payload: nil) { FileSyncParameters(handle: $0) }
         state.withLock { $0.syncedCount = max($0.syncedCount, count) }
+        closedFiles.remove(number)
         try reportLoss(to: opening)
     }
 
@@ -183,15 +235,24 @@ final class OpenFile: Sendable {
     ///
     /// It stays for the sync: a child closes what it inherits when it starts another program, and heeds no error.
     func checkLoss(of opening: UInt64) throws(Errno) {
-        if state.withLock({ $0.reportedLosses[opening, default: $0.lossCount] < $0.lossCount }) { throw .readFailed }
+        if losses.withLock({ $0.concern(opening) }) { throw .readFailed }
     }
+
+    /// Whether something that was written is not on the disk, as far as this mount knows.
+    var hasUnsyncedChanges: Bool { state.withLock { $0.changeCount > $0.syncedCount } }
+
+    /// Whether a program that has it open was not told of a loss yet.
+    var hasUntoldLoss: Bool { losses.withLock { losses in losses.reported.keys.contains(where: losses.concern) } }
+
+    /// Records that a program has stated when it was changed.
+    func noteStatedTime() { state.withLock { $0.lastChange?.hasStatedTime = true } }
 
     /// - Throws: `EIO` once, if something that was written was lost since the file was opened.
     private func reportLoss(to opening: UInt64?) throws(Errno) {
         guard let opening else { return }
-        let hasLost = state.withLock { state in
-            defer { state.reportedLosses[opening] = state.lossCount }
-            return state.reportedLosses[opening, default: state.lossCount] < state.lossCount
+        let hasLost = losses.withLock { losses in
+            defer { losses.reported[opening] = losses.count }
+            return losses.concern(opening)
         }
         if hasLost { throw .readFailed }
     }
@@ -228,13 +289,13 @@ final class OpenFile: Sendable {
         try state.withLock { (state) throws(Errno) in
             if state.writer == lost {
                 if state.changeCount > state.syncedCount {
-                    state.lossCount += 1
+                    losses.withLock { $0.count += 1 }
                     Journal.report(lossOf: number, "the daemon ended before it was synced")
                 }
                 state.syncedCount = state.changeCount
-                state.writer = try open(try path(), .readWrite, expecting: number)
+                state.writer = try open(try path(), .readWrite)
             } else if state.reader == lost {
-                state.reader = try open(try path(), .read, expecting: number)
+                state.reader = try open(try path(), .read)
             }
         }
     }
@@ -252,10 +313,6 @@ final class OpenFile: Sendable {
             state.syncedCount = state.changeCount
         }
         try reopen(.lost)
-    }
-
-    private func answering<Value: Sendable>(_ call: () throws(CallFailure) -> Value) throws(Errno) -> Value {
-        do { return try call() } catch { throw Errno(error) }
     }
 }
 

@@ -40,6 +40,7 @@ final class Watcher: Sendable {
             try client.watchOthers(.items, in: filesystem.group)
             // What happened before is unknown: the vault may be locked.
             dropEverything()
+            filesystem.reviewClosedFiles()
             // Replies from before that may be of before.
             guard filesystem.descriptions.drain(for: Self.patience) else { return }
             filesystem.isFollowing.store(true, ordering: .releasing)

@@ -183,4 +183,85 @@ struct MountFaultTests {
         #expect(program.terminationStatus == 0, "\(complaint)")
         #expect(Int(text.trimmingCharacters(in: .newlines)) ?? 0 > 0)
     }
+
+    @Test func `what was written is not replaced by less when the daemon is killed before the rename`() throws {
+        let mount = try MountedVault()
+        try put("whole", to: mount.appending("a"))
+        for _ in 0..<5 {
+            do {
+                let file = try OpenDescriptor(mount.appending("a.new"), O_WRONLY | O_CREAT | O_TRUNC)
+                #expect(file.write("newer") == 0)
+            }
+            try mount.daemon.restart()
+            let outcome = errnoOf { Int(rename(mount.appending("a.new"), mount.appending("a"))) }
+            #expect([0, EIO].contains(outcome))
+            #expect(try content(of: mount.appending("a")) == (outcome == 0 ? "newer" : "whole"))
+            if outcome == 0 { try put("whole", to: mount.appending("a")) }
+            unlink(mount.appending("a.new"))
+        }
+    }
+
+    @Test func `a file that was closed and lost is told to the next that syncs it, once`() throws {
+        let mount = try MountedVault()
+        try put("", to: mount.appending("a"))
+        do {
+            let file = try OpenDescriptor(mount.appending("a"), O_WRONLY)
+            #expect(file.write("lost") == 0)
+        }
+        try mount.daemon.restart()
+        let file = try OpenDescriptor(mount.appending("a"), O_RDONLY)
+        // The daemon may have synced it before the kill.
+        let outcome = file.sync()
+        #expect(try file.read().get() == (outcome == EIO ? "" : "lost"))
+        #expect(outcome == EIO || outcome == 0)
+        #expect(file.sync() == 0)
+    }
+
+    @Test func `a daemon that stops in order loses nothing of what was closed, and no program is told so`() throws {
+        let mount = try MountedVault()
+        do {
+            let file = try OpenDescriptor(mount.appending("a.new"), O_WRONLY | O_CREAT)
+            #expect(file.write("kept") == 0)
+        }
+        mount.daemon.stop()
+        try mount.daemon.restart()
+        #expect(errnoOf { Int(rename(mount.appending("a.new"), mount.appending("a"))) } == 0)
+        #expect(try content(of: mount.appending("a")) == "kept")
+        #expect(try OpenDescriptor(mount.appending("a"), O_RDONLY).sync() == 0)
+    }
+
+    @Test func `a program that has files open starts others while the daemon is away`() throws {
+        let mount = try MountedVault(["--wait", "30"])
+        let file = try OpenDescriptor(mount.appending("a"), O_RDWR | O_CREAT)
+        #expect(file.write("kept") == 0)
+        #expect(file.sync() == 0)
+        mount.daemon.kill()
+        // The read holds the file until the daemon is back.
+        let reading = Background { try file.read(at: 0).get() }
+        usleep(200_000)
+        // The child closes what it has inherited before it becomes the program.
+        #expect(try runCommand("/bin/true", []).status == 0)
+        try mount.daemon.restart()
+        #expect(try reading.wait() == "kept")
+    }
+
+    @Test func `files are opened whenever the daemon is killed`() throws {
+        let mount = try MountedVault()
+        try put("text", to: mount.appending("a"))
+        let isOver = Shared(false)
+        let opening = Background { () -> [Int32] in
+            var codes: [Int32] = []
+            while !isOver.value {
+                let number = open(mount.appending("a"), O_RDWR | O_CLOEXEC)
+                if number < 0 { codes.append(errno) } else { close(number) }
+            }
+            return codes
+        }
+        for _ in 0..<12 {
+            usleep(50_000)
+            try mount.daemon.restart()
+        }
+        isOver.value = true
+        #expect(try opening.wait() == [])
+    }
 }
