@@ -25,6 +25,11 @@ import Testing
         try run("kills", 12)
     }
 
+    @Test(.enabled(if: MountedVault.isPossible, "there is no /dev/fuse that this user may open"))
+    func `a program in a mount loses nothing that it has synced, whatever is killed or fails`() throws {
+        try run("mounted", 16)
+    }
+
     @Test func `a changed byte of any file is named or harmless`() throws { try run("flips", 20) }
 
     @Test func `an impossible value in any column is answered or named`() throws { try run("rows", 20) }

@@ -14,6 +14,7 @@ enum Campaigns {
         Campaign(name: "flips", usualCount: 300, run: FlipsCampaign.run),
         Campaign(name: "kills", usualCount: 200, run: KillsCampaign.run),
         Campaign(name: "mount", usualCount: 20, run: MountCampaign.run),
+        Campaign(name: "mounted", usualCount: 200, run: MountedCampaign.run),
         Campaign(name: "power", usualCount: 200, run: PowerCampaign.run),
         Campaign(name: "rows", usualCount: 300, run: RowsCampaign.run),
         Campaign(name: "sequences", usualCount: 100, run: SequencesCampaign.run),

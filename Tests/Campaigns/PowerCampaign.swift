@@ -55,10 +55,12 @@ private struct Recording {
     /// The position of each answer in the recording.
     let answers: [Int64]
     private let writers: [Writer]
+    private let deferring: TreeRecord
     /// Passcodes, with the positions before and after the change to each.
     private let passcodes: [(start: Int64, end: Int64, passcode: String)]
 
     private static let stepsOfWriter = 25
+    private static let deferredSteps = 60
 
     init(_ random: Generator, _ preload: Preload) throws {
         var random = random
@@ -75,17 +77,25 @@ private struct Recording {
         writers = (0..<2).map {
             Writer("w\($0)/", Generator(seed: seed, UInt64($0)), position: { control.position })
         }
-        passcodes = try Self.work(daemon, control, writers)
+        let mount = TreeWriter(
+            "deferred",
+            by: try DeferringClient(try daemon.connectUnchecked()),
+            Generator(seed: seed, 2),
+            position: { control.position }
+        )
+        passcodes = try Self.work(daemon, control, writers, mount)
+        deferring = mount.record
         try daemon.expectAlive()
         daemon.stop()
         disk = try RecordedDisk(logPath, root: UInt64(status.st_ino))
-        answers = writers.flatMap { $0.journal.entries.map(\.end) } + passcodes.map(\.end)
+        answers = writers.flatMap { $0.journal.entries.map(\.end) } + passcodes.map(\.end) + deferring.answers
     }
 
     private static func work(
         _ daemon: DaemonProcess,
         _ control: Control,
-        _ writers: [Writer]
+        _ writers: [Writer],
+        _ mount: TreeWriter
     ) throws -> [(start: Int64, end: Int64, passcode: String)] {
         let client = try daemon.connectUnchecked()
         var passcodes: [(start: Int64, end: Int64, passcode: String)] = []
@@ -96,10 +106,11 @@ private struct Recording {
         }
         try note(DaemonProcess.passcode) { try client.makeVault() }
         for passcode in ["second", "third"] {
-            let works = try writers.map { writer in
+            var works = try writers.map { writer in
                 let client = try daemon.connectUnchecked()
                 return Background { for _ in 0..<Self.stepsOfWriter { try writer.step(client) } }
             }
+            works.append(Background { for _ in 0..<Self.deferredSteps { try mount.step() } })
             try note(passcode) {
                 let old = try SecretBytes((passcodes.last?.passcode ?? "").utf8)
                 let new = try SecretBytes(passcode.utf8)
@@ -107,6 +118,8 @@ private struct Recording {
             }
             for work in works { try work.wait() }
         }
+        // Alone, no other client's sync makes its changes durable.
+        for _ in 0..<Self.deferredSteps { try mount.step() }
         return passcodes
     }
 
@@ -127,6 +140,7 @@ private struct Recording {
             let own = listed.items.filter { $0.key.hasPrefix(writer.prefix) }
             _ = try writer.journal.expectation(at: position).check(client, own)
         }
+        report.tally("deferred changes that are lost", try deferring.check(client, after: .powerCut, at: position))
         let findings = try client.checkAll()
         try expect(findings.isEmpty, "doctor: \(findings.map(\.damage.words))")
         let audit = try client.verifyAll()
