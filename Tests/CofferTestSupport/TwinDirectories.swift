@@ -3,17 +3,17 @@ import Foundation
 /// Two directories in which the same random operations are made: each has to have the same outcome in both.
 package final class TwinDirectories {
     /// A file that is open in both.
-    private struct OpenPair {
+    struct OpenPair {
         let numbers: [Int32]
         let flags: Int32
     }
 
-    private var roots: [String]
-    private var random: Numbers
+    private(set) var roots: [String]
+    var random: Numbers
     private var open: [OpenPair] = []
     private let names = (0..<12).map { "n\($0)" }
-    private let directories = ["", "d0", "d1", "d0/e0"]
-    private static let mostBytes = 200_000
+    let directories = ["", "d0", "d1", "d0/e0"]
+    static let mostBytes = 200_000
 
     /// - Parameters:
     ///   - one: The path of a directory.
@@ -27,7 +27,7 @@ package final class TwinDirectories {
     deinit { for pair in open { pair.numbers.forEach { close($0) } } }
 
     /// Pseudorandom numbers: splitmix64.
-    private struct Numbers: RandomNumberGenerator {
+    struct Numbers: RandomNumberGenerator {
         var state: UInt64
 
         mutating func next() -> UInt64 {
@@ -66,7 +66,7 @@ package final class TwinDirectories {
     ///
     /// - Returns: What was different, if something was.
     package func step() -> String? {
-        switch Int.random(in: 0..<100, using: &random) {
+        switch Int.random(in: 0..<135, using: &random) {
         case 0..<14: openFile()
         case 14..<22: closeFile()
         case 22..<45: write()
@@ -80,7 +80,8 @@ package final class TwinDirectories {
         case 91..<94: directory("mkdir") { Int(mkdir($0, 0o755)) }
         case 94..<96: directory("rmdir") { Int(rmdir($0)) }
         case 96..<98: list()
-        default: wholeFile()
+        case 98..<100: wholeFile()
+        default: lessCommonStep()
         }
     }
 
@@ -174,31 +175,31 @@ package final class TwinDirectories {
         return Set(trees[0]).symmetricDifference(trees[1]).sorted()
     }
 
-    private func both(_ what: String, _ call: (Int32) -> String) -> String? {
+    func both(_ what: String, _ call: (Int32) -> String) -> String? {
         guard let pair = open.randomElement(using: &random) else { return nil }
         return compare("\(what), flags \(pair.flags)", pair.numbers.map(call))
     }
 
-    private func paths(_ what: String, count: Int, _ call: ([String]) -> Int) -> String? {
+    func paths(_ what: String, count: Int, _ call: ([String]) -> Int) -> String? {
         let paths = (0..<count).map { _ in path() }
         let outcomes = roots.map { root in call(paths.map { "\(root)/\($0)" }) < 0 ? "errno \(errno)" : "done" }
         return compare("\(what) of \(paths)", outcomes)
     }
 
-    private func directory(_ what: String, _ call: (String) -> Int) -> String? {
+    func directory(_ what: String, _ call: (String) -> Int) -> String? {
         let name = directories.dropFirst().randomElement(using: &random) ?? ""
         return compare("\(what) of \(name)", roots.map { call("\($0)/\(name)") < 0 ? "errno \(errno)" : "done" })
     }
 
-    private func compare(_ what: String, _ outcomes: [String]) -> String? {
+    func compare(_ what: String, _ outcomes: [String]) -> String? {
         outcomes[0] == outcomes[1] ? nil : "\(what): \(outcomes[0]), and not \(outcomes[1])"
     }
 
-    private static func code(_ call: @escaping (Int32) -> Int) -> (Int32) -> String {
+    static func code(_ call: @escaping (Int32) -> Int) -> (Int32) -> String {
         { call($0) < 0 ? "errno \(errno)" : "done" }
     }
 
-    private static func size(_ number: Int32) -> String {
+    static func size(_ number: Int32) -> String {
         var status = stat()
         return fstat(number, &status) == 0 ? "\(status.st_size)" : "errno \(errno)"
     }
@@ -208,22 +209,28 @@ package final class TwinDirectories {
     }
 
     /// What kind of file it is, its size, and a hash of its content.
-    private static func summary(_ path: String) -> String {
+    static func summary(_ path: String) -> String {
         var status = stat()
         guard lstat(path, &status) == 0 else { return "errno \(errno)" }
-        if status.st_mode & S_IFMT == S_IFDIR { return "a directory" }
+        let mode = String(status.st_mode, radix: 8)
+        switch status.st_mode & S_IFMT {
+        case S_IFDIR: return "\(mode) \(attributes(path))"
+        case S_IFLNK: return "\(mode) \(status.st_nlink) \(target(path))"
+        default: break
+        }
         let bytes = FileManager.default.contents(atPath: path)
-        return "\(status.st_size) \(bytes.map { "\($0.hashValue)" } ?? "unreadable")"
+        let content = bytes.map { "\($0.hashValue)" } ?? "unreadable"
+        return "\(mode) \(status.st_nlink) \(status.st_size) \(content) \(attributes(path))"
     }
 
     // MARK: Choosing
 
-    private func path() -> String {
+    func path() -> String {
         let directory = directories.randomElement(using: &random) ?? ""
         return (directory.isEmpty ? "" : directory + "/") + (names.randomElement(using: &random) ?? "")
     }
 
-    private func content() -> [UInt8] {
+    func content() -> [UInt8] {
         let count = Int.random(in: 0..<(Bool.random(using: &random) ? 3000 : 70_000), using: &random)
         let first = UInt8.random(in: 0...255, using: &random)
         return (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31) ^ first }

@@ -5,57 +5,6 @@ import CofferWire
 import Foundation
 import Testing
 
-/// A daemon whose state is on a disk of its own, which can be filled to the last byte.
-private final class SmallDisk {
-    let daemon: DaemonProcess
-    private let state: String
-    private var filler: String { "\(state)/filler" }
-
-    init(mebibytes: Int = 4) throws {
-        let directory = try TemporaryDirectory()
-        state = directory.appending("state")
-        try FileManager.default.createDirectory(atPath: state, withIntermediateDirectories: false)
-        let options = "size=\(mebibytes)m,mode=0700"
-        let mounted = try runCommand("/bin/mount", ["-t", "tmpfs", "-o", options, "tmpfs", state])
-        try #require(mounted.status == 0, "\(mounted.errors)")
-        daemon = try DaemonProcess(in: directory)
-    }
-
-    deinit {
-        daemon.kill()
-        _ = try? runCommand("/bin/umount", ["--lazy", state])
-    }
-
-    var freeBytes: Int {
-        var disk = statvfs()
-        guard statvfs(state, &disk) == 0 else { return -1 }
-        return Int(disk.f_bavail) * Int(disk.f_frsize)
-    }
-
-    func fill() throws {
-        if !FileManager.default.fileExists(atPath: filler) { try Data().write(to: URL(filePath: filler)) }
-        let handle = try FileHandle(forWritingTo: URL(filePath: filler))
-        try handle.seekToEnd()
-        // The daemon may truncate its log meanwhile.
-        repeat {
-            while (try? handle.write(contentsOf: Data(count: 4096))) != nil {}
-        } while freeBytes > 0
-        try handle.close()
-        try #require(freeBytes == 0)
-    }
-
-    func makeRoom() throws { try FileManager.default.removeItem(atPath: filler) }
-
-    /// The exit code of `coffer`.
-    func run(_ arguments: String..., input: [UInt8] = [], passcode: String? = nil) throws -> Int32 {
-        let result = try daemon.coffer(arguments, input: input, passcode: passcode)
-        if result.status != 0 { lastErrors = result.errors }
-        return result.status
-    }
-
-    private(set) var lastErrors = ""
-}
-
 private let isRoot = geteuid() == 0
 private let why: Comment = "only root can mount a disk that is full so soon"
 

@@ -160,5 +160,21 @@ final class RowCatalog {
         try files.commit(open, now: 1000)
         files.settle()
         files.close(open)
+        try fillLinks(files)
+    }
+
+    private func fillLinks(_ files: FileStore) throws {
+        let name = try ItemName("f")
+        try files.makeSymbolicLink(
+            try ItemName("d/s"),
+            to: "g",
+            in: Self.group,
+            ownership: Ownership(),
+            now: 1000
+        )
+        try files.link(name, to: try ItemName("d/l"), in: Self.group, now: 1000)
+        let entry = try files.requireOwnEntry(name, in: Self.group)
+        _ = try files.setExtendedAttribute("user.note", to: [1, 2, 3], of: entry, .any, now: 1000)
+        files.settle()
     }
 }

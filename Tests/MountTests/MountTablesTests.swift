@@ -81,13 +81,14 @@ struct MountTablesTests {
                     return Int(number)
                 }
             }
+            let truncation = errnoOf { Int(truncate(path, 7)) }
             let creation = errnoOf {
                 let number = Foundation.open(mount.appending("\(name)/new"), O_RDWR | O_CREAT | O_EXCL, 0o644)
                 defer { if number >= 0 { close(number) } }
                 return Int(number)
             }
             let going = open[name].map { [$0.readError, $0.write("c")] } ?? []
-            return (Self.joined(opening), Self.joined(going), MountTablesTests.word(creation))
+            return (Self.joined(opening + [truncation]), Self.joined(going), MountTablesTests.word(creation))
         }
 
         /// One word if all are the same.
@@ -108,6 +109,25 @@ struct MountTablesTests {
             #expect(found.open == opening[state]?[name], "opening \(name)")
             #expect(found.create == creating[state]?[name], "creating \(name)")
             if going[state] != nil { #expect(found.proceed == going[state]?[name], "going on with \(name)") }
+        }
+    }
+
+    @Test(arguments: ["noPasscode"] + states)
+    func `stat, listing, renaming and removing work from the first unlock on`(state: String) throws {
+        let scene = try Scene(passcode: state == "noPasscode" ? nil : DaemonProcess.passcode)
+        try scene.bring(to: state)
+        let isSealed = state == "beforeFirstUnlock"
+        for name in Self.classes {
+            let directory = scene.mount.appending(name)
+            var status = stat()
+            let looked = errnoOf { Int(stat("\(directory)/file", &status)) }
+            // What is of class `none` can be found in every state.
+            #expect(looked == (isSealed && name != "none" ? EACCES : 0), "stat of \(name)")
+            if isSealed { continue }
+            #expect(status.st_size == 7)
+            #expect(try names(in: directory) == ["file"])
+            #expect(errnoOf { Int(rename("\(directory)/file", "\(directory)/other")) } == 0, "rename of \(name)")
+            #expect(errnoOf { Int(unlink("\(directory)/other")) } == 0, "unlink of \(name)")
         }
     }
 
