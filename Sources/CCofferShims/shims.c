@@ -226,6 +226,10 @@ int coffer_exchange(int directory, const char *name, int other_directory, const 
     return renameat2(directory, name, other_directory, other_name, RENAME_EXCHANGE);
 }
 
+int coffer_punch(int file, int64_t offset, int64_t count) {
+    return fallocate(file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset, count);
+}
+
 const int coffer_o_path = O_PATH;
 
 // Without privileges, a file that has no name gets one by the path of its descriptor only.

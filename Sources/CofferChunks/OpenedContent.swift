@@ -399,6 +399,26 @@ package struct AllocationPlan: Sendable {
     }
 }
 
+/// A plan to give space back to the disk.
+package struct ReturnPlan: Sendable {
+    let content: OpenedContent
+    let slots: [Range<Int64>]
+
+    package init(content: OpenedContent, slots: [Range<Int64>]) {
+        self.content = content
+        self.slots = slots
+    }
+
+    /// Gives the space of the slots back, as far as the file system can.
+    package func perform() {
+        guard let overlay = content.overlay else { return }
+        for range in slots {
+            let bytes = overlay.offset(ofSlot: range.lowerBound)..<overlay.offset(ofSlot: range.upperBound)
+            try? overlay.file.descriptor.punch(bytes)
+        }
+    }
+}
+
 /// A plan to sync what the catalog is going to name.
 package struct SyncPlan: Sendable {
     let content: OpenedContent

@@ -139,7 +139,7 @@ extension Vault {
                     try changes.note(try store.item(of: file).map { ItemChange(.changed, $0) })
                 }
             }
-            return .committed(next)
+            return .committed { [self] in try giveBack(synced, store, then: next) }
         }
     }
 

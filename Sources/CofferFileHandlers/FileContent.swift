@@ -153,14 +153,15 @@ extension Vault {
         let file = handle.file
         call.isFor("can't write \(file.subject)")
         return change(handle, call) { [self] store in
-            let (plan, end) = try store.planZeroing(params.offset..<(params.offset + params.length), of: file)
+            let zeroing = try store.planZeroing(params.offset..<(params.offset + params.length), of: file)
             let zeros: SecretBytes
-            do { zeros = try SecretBytes(zeros: plan.byteCount) } catch { throw CofferError.noSecretMemory }
-            return try carryOut(plan, with: zeros, on: file, store) { [self] written in
+            do { zeros = try SecretBytes(zeros: zeroing.writes.byteCount) } catch { throw CofferError.noSecretMemory }
+            return try carryOut(zeroing.writes, with: zeros, on: file, store) { [self] written in
                 store.apply(written, upTo: 0, to: file)
+                store.punch(zeroing.holes, of: file)
                 file.noteChange(at: wallClockNanoseconds())
                 announceLater(file, by: call)
-                let reply: Step.Next = { .done(Reply(FileByteCount(byteCount: end - params.offset))) }
+                let reply: Step.Next = { .done(Reply(FileByteCount(byteCount: zeroing.end - params.offset))) }
                 if file.pendingCount <= Limits.pendingChunks { return try reply() }
                 return try synchronizeChanged(file, store, then: reply)
             }

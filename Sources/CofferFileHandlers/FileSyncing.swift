@@ -70,8 +70,23 @@ extension Vault {
                 try store.commit(file, now: wallClockMilliseconds())
                 try changes.note(try store.item(of: file).map { ItemChange(.changed, $0) })
             }
-            // The optimizer copies a step that is made of `next` itself, and a copy of what can't be copied traps.
-            return .committed { try next() }
+            return .committed { [self] in try giveBack([file], store, then: next) }
+        }
+    }
+
+    /// Gives the space of what was punched or cut off back to the disk, once no row on the disk names it.
+    ///
+    /// - Parameters:
+    ///   - files: The files, which the caller has claimed.
+    ///   - store: Their store.
+    ///   - next: What follows.
+    func giveBack(_ files: [OpenFile], _ store: FileStore, then next: @escaping Step.Next) throws -> Step {
+        let plans = files.compactMap(store.planReturning)
+        if plans.isEmpty { return try next() }
+        return .work(with: ()) { (_) throws(CofferError) in
+            for plan in plans { plan.perform() }
+        } then: { _ in
+            try next()
         }
     }
 

@@ -66,6 +66,14 @@ struct ChunkTable {
         )
     }
 
+    func remove(_ chunk: Int64, in node: Int64) throws {
+        try connection.execute(
+            "DELETE FROM file_chunks WHERE node = ? AND chunk = ?",
+            .integer(node),
+            .integer(chunk)
+        )
+    }
+
     func remove(from first: Int64, in node: Int64) throws {
         try connection.execute(
             "DELETE FROM file_chunks WHERE node = ? AND chunk >= ?",

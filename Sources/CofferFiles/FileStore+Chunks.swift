@@ -113,24 +113,34 @@ extension FileStore {
 
     /// Plans to turn a range of an open file into zeros, as much of it as one request may.
     ///
-    /// A chunk that is zeros as a whole becomes an empty one: what is behind the plaintext of a chunk reads as zeros.
+    /// A chunk that is zeros as a whole becomes a hole, or an empty one where the base would reappear: what is behind the
+    /// plaintext of a chunk reads as zeros.
     ///
     /// - Parameters:
     ///   - range: The bytes; what is behind the end of the file is zeros already.
     ///   - file: The file, after ``prepareWriting(_:)``.
-    /// - Returns: The plan, and the offset up to which the range is zeros then.
-    package func planZeroing(_ range: Range<Int64>, of file: OpenFile) throws -> (plan: WritePlan, end: Int64) {
+    /// - Returns: The plan.
+    package func planZeroing(_ range: Range<Int64>, of file: OpenFile) throws -> ZeroingPlan {
         let chunkBytes = file.chunkBytes
         let stored = range.clamped(to: 0..<max(0, file.byteCount))
         var pieces: [WritePlan.Piece] = []
-        guard !stored.isEmpty else { return (WritePlan(content: file.content, pieces: []), range.upperBound) }
+        var holes: [Int64] = []
+        guard !stored.isEmpty else {
+            return ZeroingPlan(writes: WritePlan(content: file.content, pieces: []), holes: [], end: range.upperBound)
+        }
         let first = stored.lowerBound / chunkBytes
         let last = min((stored.upperBound - 1) / chunkBytes, first + Int64(Limits.punchedChunks) - 1)
         for (index, source) in zip(first...last, try sources(of: first...last, in: file)) where source != .hole {
             let start = index * chunkBytes
             let part = stored.clamped(to: start..<(start + Int64(source.byteCount)))
-            if part.isEmpty { continue }
+            let isEmpty = source.byteCount == 0 && stored.contains(start)
+            if part.isEmpty && !isEmpty { continue }
             let isWhole = part.count == source.byteCount
+            if isWhole, source != .lost, file.unwritten(index) == .hole {
+                holes.append(index)
+                continue
+            }
+            if part.isEmpty { continue }
             pieces.append(
                 WritePlan.Piece(
                     index: index,
@@ -142,11 +152,19 @@ extension FileStore {
             )
         }
         let end = (last + 1) * chunkBytes
-        return (
-            WritePlan(content: file.content, pieces: pieces),
-            end >= stored.upperBound ? range.upperBound : end
+        return ZeroingPlan(
+            writes: WritePlan(content: file.content, pieces: pieces),
+            holes: holes,
+            end: end >= stored.upperBound ? range.upperBound : end
         )
     }
+
+    /// Records that chunks are holes.
+    ///
+    /// - Parameters:
+    ///   - chunks: Their numbers.
+    ///   - file: The file.
+    package func punch(_ chunks: [Int64], of file: OpenFile) { file.punch(chunks) }
 
     /// Records what a plan has written.
     ///
@@ -264,11 +282,20 @@ extension FileStore {
             try connection.transaction {
                 try forgetRemoved()
                 if let cut = changes.cutFrom {
-                    for (chunk, slot) in try chunks.rows(of: file.node, from: cut) { forget(slot, chunk, file, &tag) }
+                    for (chunk, slot) in try chunks.rows(of: file.node, from: cut) {
+                        forget(slot, chunk, file, &tag, isEmptied: true)
+                    }
                     try chunks.remove(from: cut, in: file.node)
                 }
+                for chunk in changes.holes {
+                    guard let old = try chunks.slot(of: chunk, in: file.node) else { continue }
+                    forget(old, chunk, file, &tag, isEmptied: true)
+                    try chunks.remove(chunk, in: file.node)
+                }
                 for (chunk, slot) in changes.chunks {
-                    if let old = try chunks.slot(of: chunk, in: file.node) { forget(old, chunk, file, &tag) }
+                    if let old = try chunks.slot(of: chunk, in: file.node) {
+                        forget(old, chunk, file, &tag, isEmptied: slot.byteCount == 0)
+                    }
                     try chunks.put(slot, chunk, in: file.node)
                     tag.toggle(chunks.tag(of: slot, chunk, in: file.id))
                 }
@@ -292,9 +319,24 @@ extension FileStore {
         if file.isOverlayStaged { toPlaceOverlays.append(file) }
     }
 
-    private func forget(_ slot: ChunkSlot, _ chunk: Int64, _ file: OpenFile, _ tag: inout ChunksTag) {
+    private func forget(
+        _ slot: ChunkSlot,
+        _ chunk: Int64,
+        _ file: OpenFile,
+        _ tag: inout ChunksTag,
+        isEmptied: Bool
+    ) {
         tag.toggle(chunks.tag(of: slot, chunk, in: file.id))
-        file.willForget(slot.number)
+        file.willForget(slot.number, isEmptied: isEmptied)
+    }
+
+    /// Plans to give the space of what was punched or cut off back to the disk.
+    ///
+    /// - Parameter file: The file, which no other request writes meanwhile.
+    /// - Returns: `nil` if there is none.
+    package func planReturning(of file: OpenFile) -> ReturnPlan? {
+        let slots = file.takeEmptied()
+        return slots.isEmpty ? nil : ReturnPlan(content: file.content, slots: slots)
     }
 
     /// A file that was written and is not synced yet; `nil` if there is none of the number.
@@ -318,4 +360,14 @@ extension FileStore {
 
     /// Whether a file is open for writing.
     package func isOpenForWriting(_ file: FileItem) -> Bool { openFiles[file.node]?.hasWriter ?? false }
+}
+
+/// A plan to turn a range of an open file into zeros.
+package struct ZeroingPlan {
+    /// The chunks that are written.
+    package let writes: WritePlan
+    /// The chunks that become holes.
+    package let holes: [Int64]
+    /// The offset up to which the range is zeros then.
+    package let end: Int64
 }

@@ -68,6 +68,8 @@ package final class OpenFile {
     struct Changes {
         /// Chunks and their new slots.
         var chunks: [Int64: ChunkSlot] = [:]
+        /// Chunks that are holes again.
+        var holes: Set<Int64> = []
         /// The chunk from which on the catalog's chunks were cut off.
         var cutFrom: Int64?
         /// Whether the size or the visible part of the base has changed.
@@ -75,7 +77,7 @@ package final class OpenFile {
         /// When the last of them was made, in nanoseconds since 1970; `nil` if that is not known.
         var time: Int64?
 
-        var isEmpty: Bool { chunks.isEmpty && cutFrom == nil && !changesSize }
+        var isEmpty: Bool { chunks.isEmpty && holes.isEmpty && cutFrom == nil && !changesSize }
     }
 
     init(
@@ -126,7 +128,7 @@ package final class OpenFile {
     package var isBeingCommitted: Bool { committing != nil }
 
     /// The number of chunks that are not synced.
-    package var pendingCount: Int { pending.chunks.count }
+    package var pendingCount: Int { pending.chunks.count + pending.holes.count }
 
     var id: ItemID { content.id }
 
@@ -190,6 +192,7 @@ package final class OpenFile {
     func known(_ index: Int64) -> ChunkSource? {
         for changes in [pending, committing].compactMap({ $0 }) {
             if let slot = changes.chunks[index] { return .slot(slot) }
+            if changes.holes.contains(index) { return .hole }
             if let cut = changes.cutFrom, index >= cut { return unwritten(index) }
         }
         if let orphans { return orphans[index].map { .slot($0) } ?? unwritten(index) }
@@ -226,9 +229,24 @@ package final class OpenFile {
     /// Records what was written.
     func apply(_ written: [WritePlan.Written], upTo end: Int64) {
         for piece in written {
+            pending.holes.remove(piece.index)
             if let before = pending.chunks.updateValue(piece.slot, forKey: piece.index) { freeSlot(before.number) }
         }
         if end > byteCount { setByteCount(end) }
+    }
+
+    /// Turns chunks that have no base into holes.
+    func punch(_ chunks: [Int64]) {
+        for index in chunks {
+            if let before = pending.chunks.removeValue(forKey: index) { empty(before.number) }
+            pending.holes.insert(index)
+        }
+    }
+
+    /// Frees a slot that is not to be written soon: its space goes back to the disk.
+    private func empty(_ number: Int64) {
+        slots.emptied.insert(number)
+        freeSlot(number)
     }
 
     /// Shortens or extends the file; the chunk at the end has been cut already.
@@ -238,7 +256,7 @@ package final class OpenFile {
             pending.cutFrom = min(pending.cutFrom ?? .max, firstCut)
             for (index, slot) in pending.chunks where index >= firstCut {
                 pending.chunks[index] = nil
-                freeSlot(slot.number)
+                empty(slot.number)
             }
             visibleBaseBytes = min(visibleBaseBytes, count)
         }
@@ -279,7 +297,15 @@ package final class OpenFile {
     }
 
     /// A slot that the transaction frees.
-    func willForget(_ number: Int64) { freedByCommit.append(number) }
+    ///
+    /// - Parameter isEmptied: Whether no other one takes its place.
+    func willForget(_ number: Int64, isEmptied: Bool) {
+        freedByCommit.append(number)
+        if isEmptied { slots.emptied.insert(number) }
+    }
+
+    /// The slots whose space can be given back to the disk, each once.
+    func takeEmptied() -> [Range<Int64>] { slots.takeEmptied() }
 
     /// The transaction was committed, and may not be on the disk yet.
     ///
@@ -329,8 +355,12 @@ extension OpenFile.Changes {
         var all = earlier
         if let cutFrom {
             all.chunks = all.chunks.filter { $0.key < cutFrom }
+            all.holes = all.holes.filter { $0 < cutFrom }
             all.cutFrom = min(all.cutFrom ?? .max, cutFrom)
         }
+        all.chunks = all.chunks.filter { !holes.contains($0.key) }
+        all.holes.subtract(chunks.keys)
+        all.holes.formUnion(holes)
         all.chunks.merge(chunks) { $1 }
         all.changesSize = all.changesSize || changesSize
         all.time = time ?? all.time
@@ -346,6 +376,8 @@ struct SlotSpace {
     /// Free, but possibly being read.
     private var freed: [Int64] = []
     private var end: Int64
+    /// Slots whose space is of no use before they are taken again.
+    var emptied: Set<Int64> = []
 
     /// Creates the slots of an overlay from those that are in use.
     ///
@@ -365,7 +397,10 @@ struct SlotSpace {
     var isUnused: Bool { end == 0 }
 
     mutating func take() -> Int64 {
-        if let number = free.popLast() { return number }
+        if let number = free.popLast() {
+            emptied.remove(number)
+            return number
+        }
         if let gap = gaps.popLast() {
             if gap.count > 1 { gaps.append(gap.lowerBound + 1..<gap.upperBound) }
             return gap.lowerBound
@@ -380,6 +415,21 @@ struct SlotSpace {
     mutating func reuseFreed() {
         free += freed
         freed = []
+    }
+
+    /// The free ones of those that were emptied, as ranges.
+    mutating func takeEmptied() -> [Range<Int64>] {
+        if emptied.isEmpty { return [] }
+        var ranges: [Range<Int64>] = []
+        for number in free.filter(emptied.contains).sorted() {
+            emptied.remove(number)
+            if let last = ranges.last, last.upperBound == number {
+                ranges[ranges.count - 1] = last.lowerBound..<(number + 1)
+            } else {
+                ranges.append(number..<(number + 1))
+            }
+        }
+        return ranges
     }
 
     /// Makes that many slots at the end free, and returns the new ones.

@@ -172,6 +172,13 @@ extension OwnedDescriptor {
         }
     }
 
+    /// Gives the space of a range back to the disk: it reads as zeros then.
+    ///
+    /// - Parameter range: The bytes.
+    package borrowing func punch(_ range: Range<Int64>) throws(SystemError) {
+        _ = try retrying("fallocate") { coffer_punch(number, range.lowerBound, Int64(range.count)) }
+    }
+
     /// Truncates the file.
     ///
     /// - Parameter count: The new size.

@@ -119,6 +119,17 @@ static void record(uint32_t kind, uint32_t flags, uint64_t first, uint64_t secon
     __atomic_add_fetch(&control->position, (int64_t)all, __ATOMIC_SEQ_CST);
 }
 
+// A hole is recorded as the zeros that it reads as.
+static void record_zeros(int number, off_t offset, off_t count) {
+    if (log_number < 0) return;
+    struct stat status;
+    if (fstat(number, &status) != 0) abort();
+    if (offset + count > status.st_size) count = status.st_size - offset;
+    void *zeros = count > 0 ? calloc(1, (size_t)count) : NULL;
+    if (zeros != NULL) record(r_write, 0, inode(number), 0, offset, "", zeros, (size_t)count);
+    free(zeros);
+}
+
 #define BEGIN \
     int saved; \
     pthread_mutex_lock(&lock)
@@ -263,9 +274,11 @@ int fallocate(int number, int mode, off_t offset, off_t count) {
     if (fails(k_resize)) return -1;
     BEGIN;
     int result = (int)syscall(SYS_fallocate, number, mode, offset, count);
-    // Of other modes than making room nothing is known here, and nothing is used.
-    if (result == 0 && mode != 0) abort();
-    if (result == 0) record(r_grow, 0, inode(number), 0, offset + count, "", NULL, 0);
+    // Of other modes than making room and making holes nothing is known here, and nothing is used.
+    int is_punch = mode == (FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE);
+    if (result == 0 && mode != 0 && !is_punch) abort();
+    if (result == 0 && is_punch) record_zeros(number, offset, count);
+    if (result == 0 && mode == 0) record(r_grow, 0, inode(number), 0, offset + count, "", NULL, 0);
     END(result);
 }
 int fallocate64(int number, int mode, off_t offset, off_t count) __attribute__((alias("fallocate")));

@@ -41,4 +41,24 @@ import Testing
         open.close(again)
         #expect(try open.contents("file") == replacing(pattern(100), at: 0, with: pattern(50)))
     }
+
+    @Test func `a chunk that was punched has no row, and its slot is free`() throws {
+        let file = try open.create("file")
+        for chunk in 0..<4 { try open.write(pattern(4096), at: Int64(chunk * 4096), to: file) }
+        try open.sync(file)
+        let plan = try open.store.planZeroing(4096..<12_288, of: file)
+        #expect(plan.writes.pieces.isEmpty)
+        #expect(plan.holes == [1, 2])
+        open.store.punch(plan.holes, of: file)
+        let zeros = [UInt8](repeating: 0, count: 8192)
+        let expected = replacing(Array(repeating: pattern(4096), count: 4).flatMap(\.self), at: 4096, with: zeros)
+        #expect(try open.read(file, 0..<16_384) == expected)
+        try open.sync(file)
+        #expect(try open.count("SELECT count(*) FROM file_chunks") == 2)
+        #expect(open.store.planReturning(of: file) != nil)
+        #expect(open.store.planReturning(of: file) == nil)
+        #expect(try open.read(file, 0..<16_384) == expected)
+        open.close(file)
+        #expect(try open.contents("file") == expected)
+    }
 }

@@ -89,6 +89,9 @@ int coffer_openat(int directory, const char *path, int flags, mode_t mode);
 // Lets two names change places, atomically.
 int coffer_exchange(int directory, const char *name, int other_directory, const char *other_name);
 
+/// Turns a range of a file into zeros that take no space, where the file system can do that.
+int coffer_punch(int file, int64_t offset, int64_t count);
+
 // Makes a file in a directory that has no name yet, for its owner to write, close-on-exec. -1 where the file system can't, or
 // where it could not be given a name later.
 int coffer_create_nameless(int directory);
