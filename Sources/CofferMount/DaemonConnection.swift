@@ -71,12 +71,12 @@ final class DaemonConnection: Sendable {
     /// How many calls wait for it or for their answers.
     private let callCount = Atomic<Int>(0)
 
-    private let listings: RecentListings
+    let recent: RecentAnswers
 
-    /// - Parameter listings: What is forgotten by each change.
-    init(to address: DaemonAddress, _ listings: RecentListings) {
+    /// - Parameter recent: What each change makes untrue.
+    init(to address: DaemonAddress, _ recent: RecentAnswers) {
         self.address = address
-        self.listings = listings
+        self.recent = recent
     }
 
     /// Whether a call waits for its answer.
@@ -107,10 +107,10 @@ final class DaemonConnection: Sendable {
     ) throws(CallFailure) -> Reply<Parameters.Result> {
         callCount.add(1, ordering: .relaxed)
         defer { callCount.subtract(1, ordering: .relaxed) }
-        let changes = if case .changes = Parameters.method.claim { true } else { false }
+        let isNoted = Parameters.method.isNoted
         // A listing that is under way may come too early or too late for the change.
-        if changes { listings.forget() }
-        defer { if changes { listings.forget() } }
+        if !isNoted { recent.forget() }
+        defer { if !isNoted { recent.forget() } }
         return try state.withLock { (state) throws(CallFailure) in
             while true {
                 let client = try Self.connect(&state, address, handleEpoch: epoch)
@@ -143,6 +143,18 @@ final class DaemonConnection: Sendable {
     }
 }
 
+extension Method {
+    /// Whether it changes nothing of what is known of the tree, or nothing that its caller does not note.
+    fileprivate var isNoted: Bool {
+        switch self {
+        case .fileAllocate, .fileClose, .fileMkdir, .fileOpen, .filePunch, .fileSetAttributes, .fileSymlink, .fileSync,
+            .fileTruncate, .fileWrite:
+            true
+        default: if case .changes = claim { false } else { true }
+        }
+    }
+}
+
 /// The connections of a mount, shared out among files and requests.
 final class DaemonPool: Sendable {
     private let connections: [DaemonConnection]
@@ -151,9 +163,9 @@ final class DaemonPool: Sendable {
     /// - Parameters:
     ///   - count: How many.
     ///   - address: Where the daemon is.
-    ///   - listings: What is forgotten by each change.
-    init(_ count: Int, to address: DaemonAddress, _ listings: RecentListings) {
-        connections = (0..<count).map { _ in DaemonConnection(to: address, listings) }
+    ///   - recent: What each change makes untrue.
+    init(_ count: Int, to address: DaemonAddress, _ recent: RecentAnswers) {
+        connections = (0..<count).map { _ in DaemonConnection(to: address, recent) }
     }
 
     /// A connection that waits for no answer; `nil` if all of them do.

@@ -27,6 +27,7 @@ extension Filesystem {
     ///   cached is current.
     package func open(_ number: UInt64, _ mode: OpenMode) throws(Errno) -> (opening: UInt64, wasOpen: Bool) {
         guard let name = try name(of: number) else { throw Errno(EISDIR) }
+        settle(number)
         let (file, wasOpen) = openFiles.pin(number) { makeOpenFile(number, on: pool.any) }
         let params = FileOpenParameters(
             name: name,
@@ -95,12 +96,23 @@ extension Filesystem {
     ) throws(Errno) -> (attributes: Attributes, opening: UInt64) {
         let path = try path(of: name, in: parent)
         let connection = pool.any
-        let reply = try changing { (isRepeated) throws(CallFailure) in
-            // If the first request has made it and its answer was lost, it is there now.
-            try connection.call(openParameters(creating: path, birth, isExclusive: !isRepeated))
+        let ticket = recent.beginChange()
+        let reply: DaemonConnection.Reply<FileOpenResult>
+        do throws(Errno) {
+            reply = try changing { (isRepeated) throws(CallFailure) in
+                // If the first request has made it and its answer was lost, it is there now.
+                try connection.call(openParameters(creating: path, birth, isExclusive: !isRepeated))
+            }
+        } catch {
+            recent.forget()
+            throw error
         }
-        guard let file = reply.value.file else { throw .readFailed }
+        guard let file = reply.value.file else {
+            recent.forget()
+            throw .readFailed
+        }
         let attributes = learn(file, as: name, in: parent)
+        recent.made(attributes, as: name, in: parent, since: ticket)
         let (opened, _) = openFiles.pin(attributes.number) { makeOpenFile(attributes.number, on: connection) }
         let opening = opened.adopt(reply.value.handle, reply.epoch, isWriting: mode.isWriting)
         return (attributes, opening)
@@ -129,6 +141,7 @@ extension Filesystem {
 
     /// Closes a file for one program.
     package func release(_ number: UInt64, _ opening: UInt64, _ mode: OpenMode) {
+        settle(number)
         guard let file = try? openFiles.file(number) else { return }
         openFiles.unpin(number, isClosed: file.release(opening, wasWriting: mode.isWriting))
         if !openFiles.isOpen(number) { lanes.close(number) }
@@ -177,12 +190,14 @@ extension Filesystem {
     package func write(_ number: UInt64, at offset: Int64, _ bytes: RawSpan) throws(Errno) {
         let file = try openFiles.file(number)
         if offset + Int64(bytes.byteCount) > Limits.fileBytes { throw Errno(EFBIG) }
+        // The time that was stated before is not that of this write.
+        settle(number)
         var done = 0
         while done < bytes.byteCount {
             let range = done..<min(bytes.byteCount, done + Limits.framePayloadBytes)
             let payload: Secret
             do { payload = try Secret(copying: bytes.extracting(range)) } catch { throw Errno(error) }
-            try file.write(payload: payload) {
+            try file.write(payload: payload, byteCount: \.byteCount) {
                 FileWriteParameters(handle: $0, offset: offset + Int64(range.lowerBound))
             }
             done = range.upperBound
@@ -194,6 +209,7 @@ extension Filesystem {
     /// - Parameter flags: Those of fallocate(2).
     package func allocate(_ number: UInt64, at offset: Int64, count: Int64, flags: Int32) throws(Errno) {
         let file = try openFiles.file(number)
+        settle(number)
         let keepsSize = flags & FALLOC_FL_KEEP_SIZE != 0
         switch flags & ~FALLOC_FL_KEEP_SIZE {
         case 0:
@@ -220,6 +236,7 @@ extension Filesystem {
     /// Waits until what was written to a file is on the disk.
     package func sync(_ number: UInt64, _ opening: UInt64) throws(Errno) {
         try checkClosed(number)
+        settle()
         try openFiles.file(number).sync(opening)
     }
 
@@ -227,11 +244,13 @@ extension Filesystem {
     ///
     /// - Parameter includesClosedFiles: Whether contents of files that programs have closed are synced as well.
     package func syncTree(includesClosedFiles: Bool = false) throws(Errno) {
+        settle()
         _ = try call(FileSyncTreeParameters(includesClosedFiles: includesClosedFiles))
     }
 
     /// Reports what was lost, when a program closes a file.
     package func flush(_ number: UInt64, _ opening: UInt64) throws(Errno) {
+        if let failure = settle(number) { throw failure }
         try openFiles.file(number).checkLoss(of: opening)
     }
 

@@ -82,6 +82,7 @@ extension Filesystem {
         case .mustExist: if attributes.protectionClass == nil { throw .noAttribute }
         }
         guard let path = try name(of: number) else { throw .notPermitted }
+        settle()
         let isDirectory = attributes.kind == .directory
         _ = try call(
             FileProtectParameters(name: path, protectionClass: wanted, isDefaultOnly: isDirectory, group: group)
@@ -114,6 +115,7 @@ extension Filesystem {
         payload: Secret? = nil,
         _ params: (ItemName?, Int64?, _ isRepeated: Bool) -> Parameters
     ) throws(Errno) -> DaemonConnection.Reply<Parameters.Result> {
+        settle()
         if let path = try? Optional(name(of: number)) {
             guard let path else { throw .notSupported }
             return try changing { (isRepeated) throws(CallFailure) in

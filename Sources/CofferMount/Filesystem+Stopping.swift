@@ -6,7 +6,8 @@ extension Filesystem {
     ///
     /// - Returns: How many files could not be synced.
     func syncAll() -> Int {
-        openFiles.all.count { file in fails { () throws(Errno) in try file.sync() } }
+        settle()
+        return openFiles.all.count { file in fails { () throws(Errno) in try file.sync() } }
             + (fails { () throws(Errno) in try syncTree(includesClosedFiles: true) } ? 1 : 0)
     }
 

@@ -17,8 +17,9 @@ extension Filesystem {
             gid: birth.groupID,
             group: group
         )
-        let made = try change(params) { () throws(Errno) in try file(at: path) }
-        return learn(made, as: name, in: parent)
+        return try making(name, in: parent) { () throws(Errno) in
+            try change(params) { () throws(Errno) in try file(at: path) }
+        }
     }
 
     /// Removes a file, which goes on for the programs that have it open.
@@ -29,6 +30,7 @@ extension Filesystem {
 
     private func remove(_ name: FileName, in parent: UInt64) throws(Errno) {
         let path = try path(of: name, in: parent)
+        settle()
         let params = FileRemoveParameters(name: path, keepsDirectories: true, group: group)
         _ = try change(params) { () throws(Errno) in
             try file(at: path) == nil ? CountResult(count: 1) : nil
@@ -51,8 +53,9 @@ extension Filesystem {
             gid: birth.groupID,
             group: group
         )
-        let made = try change(params) { () throws(Errno) in try file(at: path) }
-        return learn(made, as: name, in: parent)
+        return try making(name, in: parent) { () throws(Errno) in
+            try change(params) { () throws(Errno) in try file(at: path) }
+        }
     }
 
     /// Where a symbolic link leads.
@@ -64,6 +67,7 @@ extension Filesystem {
     /// Gives a file another name.
     package func link(_ number: UInt64, as name: FileName, in parent: UInt64) throws(Errno) -> Attributes {
         guard let path = try self.name(of: number) else { throw .notPermitted }
+        settle()
         let target = try self.path(of: name, in: parent)
         let params = FileLinkParameters(name: path, target: target, group: group)
         let made = try change(params, naming: number) { () throws(Errno) in try file(at: target) }
@@ -82,6 +86,7 @@ extension Filesystem {
     ) throws(Errno) {
         guard [0, UInt32(RENAME_NOREPLACE), UInt32(RENAME_EXCHANGE)].contains(flags) else { throw .invalid }
         let exchanges = flags == UInt32(RENAME_EXCHANGE)
+        settle()
         let (path, newPath) = (try path(of: name, in: parent), try path(of: newName, in: newParent))
         let params = FileRenameParameters(
             name: path,
@@ -100,27 +105,6 @@ extension Filesystem {
             // Two names of one file stay as they are.
             if exchanges { nodes.exchange(place, target) } else { nodes.move(place, to: target) }
         }
-    }
-
-    /// Changes attributes.
-    package func setAttributes(of number: UInt64, _ change: AttributeChange) throws(Errno) -> Attributes {
-        if let byteCount = change.byteCount { try truncate(number, to: byteCount) }
-        guard change.changesMore else { return try attributes(of: number) }
-        if change.modified != nil { noteStatedTime(of: number) }
-        let name = try? name(of: number)
-        if number == NodeTable.root && name == nil { throw .notPermitted }
-        let file: FileInfo
-        if let name {
-            file = try call(change.params(name: name, group: group))
-        } else {
-            file = try openFiles.file(number).read { change.params(handle: $0) }.value
-        }
-        return Attributes(file)
-    }
-
-    private func noteStatedTime(of number: UInt64) {
-        closedFiles.noteStatedTime(of: number)
-        (try? openFiles.file(number))?.noteStatedTime()
     }
 }
 
@@ -149,24 +133,5 @@ package struct Owner: Sendable {
     package init(userID: UInt32, groupID: UInt32) {
         self.userID = userID
         self.groupID = groupID
-    }
-}
-
-extension AttributeChange {
-    fileprivate func params(
-        name: ItemName? = nil,
-        handle: Int64? = nil,
-        group: String? = nil
-    ) -> FileSetAttributesParameters {
-        FileSetAttributesParameters(
-            name: name,
-            handle: handle,
-            mode: mode.map { Int64($0) },
-            uid: userID.map { Int64($0) },
-            gid: groupID.map { Int64($0) },
-            accessedNanoseconds: accessed,
-            modifiedNanoseconds: modified,
-            group: group
-        )
     }
 }

@@ -47,7 +47,8 @@ package final class Filesystem: Sendable {
     /// The replies that tell the kernel of files, and are under way.
     let descriptions = ReadGate()
     let lanes = ReadLanes()
-    let recent = RecentListings()
+    let recent = RecentAnswers()
+    let pending = PendingAttributes()
     private let listings = Mutex<(next: UInt64, all: [UInt64: DirectoryListing])>((1, [:]))
     private let mountTime: Int64
 
@@ -82,28 +83,37 @@ package final class Filesystem: Sendable {
     // MARK: Looking up
 
     /// Finds an entry, which the kernel then knows by its number until it forgets it.
-    package func lookUp(_ name: FileName, in parent: UInt64) throws(Errno) -> RecentListings.Found {
-        switch recent.advice(for: name, in: parent) {
+    package func lookUp(_ name: FileName, in parent: UInt64) throws(Errno) -> RecentAnswers.Found {
+        switch recent.advice(for: name, in: parent, believing: validity) {
         case .found(let found):
             record(found.attributes, as: name, in: parent)
             return found
+        case .missing:
+            nodes.withLock { $0.remove(NodeTable.Place(parent, name)) }
+            throw Errno(ENOENT)
         case .list(let ticket): try? listRecently(parent, ticket)
         case .ask: break
         }
-        return RecentListings.Found(attributes: try ask(for: name, in: parent), validity: validity)
+        return RecentAnswers.Found(attributes: try ask(for: name, in: parent), validity: validity)
     }
 
     /// Lists a directory, or the first of its entries if they are many.
-    private func listRecently(_ parent: UInt64, _ ticket: RecentListings.Ticket) throws(Errno) {
-        let files = try call(FileListParameters(name: try name(of: parent), group: group)).entries
-        let entries = files.map { (FileName(Self.lastPart(of: $0.name)), Attributes($0)) }
-        recent.keep(Dictionary(entries) { $1 }, of: parent, since: ticket)
+    private func listRecently(_ parent: UInt64, _ ticket: RecentAnswers.Ticket) throws(Errno) {
+        settle()
+        let page = try call(FileListParameters(name: try name(of: parent), group: group))
+        let entries = page.entries.map { (FileName(Self.lastPart(of: $0.name)), Attributes($0)) }
+        // What can't be read has a name all the same.
+        let isWhole = page.cursor == nil && page.damagedCount == 0 && page.sealedCount == 0
+        recent.keep(entries, isWhole: isWhole, of: parent, since: ticket)
     }
 
     private func ask(for name: FileName, in parent: UInt64) throws(Errno) -> Attributes {
         let path = try path(of: name, in: parent)
+        settle()
+        let ticket = recent.ticket()
         do throws(Errno) {
             let file = try call(FileStatParameters(name: path, group: group))
+            recent.keep(Attributes(file), since: ticket)
             return learn(file, as: name, in: parent)
         } catch {
             if error.code == ENOENT { nodes.withLock { $0.remove(NodeTable.Place(parent, name)) } }
@@ -127,8 +137,22 @@ package final class Filesystem: Sendable {
 
     /// The attributes of a file that the kernel knows.
     package func attributes(of number: UInt64) throws(Errno) -> Attributes {
-        guard let file = try status(of: number) else { return .root(at: mountTime) }
-        return Attributes(file)
+        try found(number).attributes
+    }
+
+    /// The attributes of a file that the kernel knows, and how long it may believe them.
+    package func found(_ number: UInt64) throws(Errno) -> RecentAnswers.Found {
+        if let attributes = pending.attributes(of: number) {
+            return RecentAnswers.Found(attributes: attributes, validity: 0)
+        }
+        if let found = recent.attributes(of: number, believing: validity) { return found }
+        let ticket = recent.ticket()
+        guard let file = try status(of: number) else {
+            return RecentAnswers.Found(attributes: .root(at: mountTime), validity: validity)
+        }
+        let attributes = Attributes(file)
+        recent.keep(attributes, since: ticket)
+        return RecentAnswers.Found(attributes: attributes, validity: validity)
     }
 
     /// What the daemon says of a file, by its handle if it has no name any more; `nil` for the root of the vault.
@@ -185,6 +209,23 @@ package final class Filesystem: Sendable {
     }
 
     private static let attempts = 5
+
+    /// Makes an entry of a directory, which is noted.
+    func making(
+        _ name: FileName,
+        in parent: UInt64,
+        _ make: () throws(Errno) -> FileInfo
+    ) throws(Errno) -> Attributes {
+        let ticket = recent.beginChange()
+        do throws(Errno) {
+            let attributes = learn(try make(), as: name, in: parent)
+            recent.made(attributes, as: name, in: parent, since: ticket)
+            return attributes
+        } catch {
+            recent.forget()
+            throw error
+        }
+    }
 
     /// Makes a change of the tree; if the connection breaks before its answer, finds out whether it was made.
     ///
@@ -244,6 +285,7 @@ package final class Filesystem: Sendable {
     package func list(_ number: UInt64) throws(Errno) -> DirectoryListing {
         let name = try name(of: number)
         let listing = DirectoryListing { [unowned self] (cursor) throws(Errno) in
+            settle()
             let page = try call(FileListParameters(name: name, cursor: cursor, group: group))
             let entries = page.entries.map { file in
                 DirectoryListing.Entry(name: FileName(Self.lastPart(of: file.name)), attributes: Attributes(file))

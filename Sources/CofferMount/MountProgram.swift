@@ -32,6 +32,7 @@ package enum MountProgram {
         let signals = try HeldSignals([SIGTERM, SIGINT, SIGHUP])
         let ended = Ended(try WakeSignal())
         try NativeThread.startDetached { Watcher(filesystem, session).run() }
+        try NativeThread.startDetached { filesystem.settleLater() }
         try NativeThread.startDetached {
             session.run(threadCount: threadCount)
             ended.signal.send()

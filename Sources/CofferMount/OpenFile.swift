@@ -201,17 +201,23 @@ final class OpenFile: Sendable {
     }
 
     /// Makes a call by the handle that writes.
+    ///
+    /// - Parameter byteCount: The size of the file that the answer tells, if it does.
     @discardableResult
     func write<Parameters: MethodParameters>(
         payload: Secret? = nil,
+        byteCount: (Parameters.Result) -> Int64? = { _ in nil },
         _ params: (Int64) -> Parameters
     ) throws(Errno) -> DaemonConnection.Reply<Parameters.Result> {
         let start = wallClockNanoseconds()
+        let begin = connection.recent.beginWrite(of: number)
+        var count: Int64?
+        defer { connection.recent.endWrite(of: number, begin, byteCount: count) }
         let reply = try call(isWriting: true, payload: payload, params)
+        count = byteCount(reply.value)
         state.withLock { state in
             state.changeCount += 1
-            let byteCount = (reply.value as? FileWriteResult)?.byteCount
-            state.lastChange = ClosedFiles.Change(start: start, byteCount: byteCount)
+            state.lastChange = ClosedFiles.Change(start: start, byteCount: count)
         }
         return reply
     }
@@ -229,6 +235,14 @@ final class OpenFile: Sendable {
         state.withLock { $0.syncedCount = max($0.syncedCount, count) }
         closedFiles.remove(number)
         try reportLoss(to: opening)
+    }
+
+    /// Notes that something was lost, for those who sync or close the file.
+    ///
+    /// - Parameter reason: Why, for the journal.
+    func noteLoss(_ reason: Line) {
+        state.withLock { $0.lossCount += 1 }
+        Journal.report(lossOf: number, reason)
     }
 
     /// Tells a program that closes the file of a loss that no sync has reported to it yet.

@@ -57,13 +57,15 @@ enum Operations {
         }
         unsafe table.getattr = { request, number, _ in
             unsafe Request(request).describe { (request, filesystem) throws(Errno) in
-                request.reply(try filesystem.attributes(of: number))
+                let found = try filesystem.found(number)
+                request.reply(found.attributes, validity: found.validity)
             }
         }
         unsafe table.setattr = { request, number, status, fields, _ in
             let change = unsafe AttributeChange(status, fields)
             unsafe Request(request).describe { (request, filesystem) throws(Errno) in
-                request.reply(try filesystem.setAttributes(of: number, change))
+                let found = try filesystem.setAttributes(of: number, change)
+                request.reply(found.attributes, validity: found.validity)
             }
         }
     }

@@ -71,9 +71,12 @@ struct Request {
         return unsafe fuse_reply_entry(pointer, &entry) == 0
     }
 
-    func reply(_ attributes: Attributes) {
+    /// - Parameters:
+    ///   - attributes: Those of a file.
+    ///   - validity: How long the kernel may believe them, in seconds; `nil` for as long as it may believe any.
+    func reply(_ attributes: Attributes, validity: Double? = nil) {
         var status = stat(attributes)
-        _ = unsafe fuse_reply_attr(pointer, &status, filesystem.validity)
+        _ = unsafe fuse_reply_attr(pointer, &status, validity ?? filesystem.validity)
     }
 
     func reply(opened: fuse_file_info) -> Bool {

@@ -1,0 +1,110 @@
+import CFuse
+import CofferTestSupport
+import Foundation
+import Testing
+
+/// What a mount notes of its own changes instead of asking for it, or tells the daemon later.
+@Suite(.enabled(if: MountedVault.isPossible, "there is no /dev/fuse that this user may open"))
+struct MountRecentTests {
+    private let mount: MountedVault
+    private let other: MountedVault
+    private let times = [timespec(tv_sec: 981_173_106, tv_nsec: 123_456_789), timespec(tv_sec: 12, tv_nsec: 7)]
+
+    init() throws {
+        mount = try MountedVault()
+        other = try MountedVault(of: mount.daemon)
+    }
+
+    private func status(_ name: String, in mount: MountedVault) -> stat? {
+        var status = stat()
+        return lstat(mount.appending(name), &status) == 0 ? status : nil
+    }
+
+    private func isThere(_ name: String, in mount: MountedVault) -> Bool { status(name, in: mount) != nil }
+
+    private func hasAttributes(_ status: stat?) -> Bool {
+        status?.st_mode == S_IFREG | 0o640 && status?.st_atim.tv_nsec == 123_456_789 && status?.st_mtim.tv_sec == 12
+            && status?.st_mtim.tv_nsec == 7 && status?.st_size == 4
+    }
+
+    @Test func `attributes that are set of an open file are there at once, and for another mount soon`() throws {
+        let file = try OpenDescriptor(mount.appending("a"), O_RDWR | O_CREAT)
+        #expect(file.write("text") == 0)
+        #expect(errnoOf { Int(futimens(file.number, times)) } == 0)
+        #expect(errnoOf { Int(fchmod(file.number, 0o640)) } == 0)
+        #expect(hasAttributes(file.status))
+        #expect(hasAttributes(status("a", in: mount)))
+        #expect(settles { hasAttributes(status("a", in: other)) })
+    }
+
+    @Test(arguments: ["close", "fsync", "rename"])
+    func `attributes that were set of an open file are there after`(_ end: String) throws {
+        var file: OpenDescriptor? = try OpenDescriptor(mount.appending("a"), O_RDWR | O_CREAT)
+        #expect(file?.write("text") == 0)
+        #expect(file?.sync() == 0)
+        let number = try #require(file?.number)
+        #expect(errnoOf { Int(futimens(number, times)) } == 0)
+        #expect(errnoOf { Int(fchmod(number, 0o640)) } == 0)
+        switch end {
+        case "close": file = nil
+        case "fsync": #expect(file?.sync() == 0)
+        default: #expect(errnoOf { Int(rename(mount.appending("a"), mount.appending("b"))) } == 0)
+        }
+        let name = end == "rename" ? "b" : "a"
+        #expect(hasAttributes(status(name, in: mount)))
+        let third = try MountedVault(of: mount.daemon)
+        #expect(hasAttributes(status(name, in: third)))
+    }
+
+    @Test func `the time of a write is its own, whatever was stated before`() throws {
+        let file = try OpenDescriptor(mount.appending("a"), O_RDWR | O_CREAT)
+        #expect(file.write("x") == 0)
+        #expect(errnoOf { Int(futimens(file.number, times)) } == 0)
+        #expect(file.write("y", at: 1) == 0)
+        #expect(try #require(file.status).st_mtim.tv_sec > 12)
+        #expect(try #require(file.status).st_atim.tv_nsec == 123_456_789)
+        #expect(file.sync() == 0)
+        #expect(try #require(file.status).st_mtim.tv_sec > 12)
+    }
+
+    @Test func `what another mount makes and removes is found, though the directory was known`() throws {
+        #expect(errnoOf { Int(mkdir(mount.appending("d"), 0o755)) } == 0)
+        for number in 0..<8 { #expect(!isThere("d/\(number)", in: mount)) }
+        try put("x", to: other.appending("d/3"))
+        #expect(settles { isThere("d/3", in: mount) })
+        for number in 10..<20 { try put("x", to: mount.appending("d/\(number)")) }
+        #expect(settles { isThere("d/12", in: other) })
+        #expect(unlink(other.appending("d/12")) == 0)
+        #expect(settles { !isThere("d/12", in: mount) })
+        #expect(try names(in: mount.appending("d")).count == 10)
+    }
+
+    @Test func `what was removed is not found, and what was renamed is found by its new name only`() throws {
+        #expect(errnoOf { Int(mkdir(mount.appending("d"), 0o755)) } == 0)
+        for number in 0..<8 { try put("\(number)", to: mount.appending("d/\(number)")) }
+        #expect(unlink(mount.appending("d/1")) == 0)
+        #expect(rename(mount.appending("d/2"), mount.appending("d/new")) == 0)
+        #expect(!isThere("d/1", in: mount) && !isThere("d/2", in: mount))
+        #expect(try content(of: mount.appending("d/new")) == "2")
+        try put("again", to: mount.appending("d/1"))
+        #expect(try content(of: mount.appending("d/1")) == "again")
+    }
+
+    @Test func `a directory has changed when an entry was made in it, for every mount`() throws {
+        #expect(errnoOf { Int(mkdir(mount.appending("d"), 0o755)) } == 0)
+        for number in 0..<6 {
+            usleep(5000)
+            try put("x", to: mount.appending("d/\(number)"))
+            let own = try #require(status("d", in: mount))
+            let file = try #require(status("d/\(number)", in: mount))
+            #expect(own.st_mtim.tv_sec == own.st_ctim.tv_sec && own.st_mtim.tv_nsec == own.st_ctim.tv_nsec)
+            #expect((own.st_mtim.tv_sec, own.st_mtim.tv_nsec) <= (file.st_mtim.tv_sec, file.st_mtim.tv_nsec))
+            #expect(
+                settles {
+                    let seen = status("d", in: other)?.st_mtim
+                    return seen?.tv_sec == own.st_mtim.tv_sec && seen?.tv_nsec == own.st_mtim.tv_nsec
+                }
+            )
+        }
+    }
+}
