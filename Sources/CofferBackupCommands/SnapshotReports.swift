@@ -50,8 +50,8 @@ extension CofferError {
         CofferError(
             .decode,
             "the repository is not as it was written: \(count) \(count == 1 ? "finding" : "findings")",
-            hint: "'coffer backup create' stores again what the vault still has and a missing pack had; "
-                + "move a damaged pack out of the repository before"
+            hint: "what is named can't be restored from here; 'coffer backup create' stores again what the vault still "
+                + "has of it, once a damaged pack is moved out of the repository"
         )
     }
 }

@@ -21,15 +21,17 @@ import Testing
         )
     }
 
-    /// Changes the byte in the middle of each pack.
-    private func damagePacks() throws {
+    /// Changes a byte of the largest pack, in a file that each snapshot has.
+    private func damagePack() throws {
         let packs = try FileManager.default.subpathsOfDirectory(atPath: "\(place)/packs").filter { $0.count > 10 }
-        for pack in packs {
-            let path = "\(place)/packs/\(pack)"
-            var bytes = try Data(contentsOf: URL(filePath: path))
-            bytes[bytes.count / 2] ^= 1
-            try bytes.write(to: URL(filePath: path))
+        let contents = try packs.map { name in
+            let url = URL(filePath: "\(place)/packs/\(name)")
+            return (url: url, bytes: try Data(contentsOf: url))
         }
+        let (url, whole) = try #require(contents.max { $0.bytes.count < $1.bytes.count })
+        var bytes = whole
+        bytes[2000] ^= 1
+        try bytes.write(to: url)
     }
 
     @Test func `list prints the snapshots, and the forgotten ones if asked`() throws {
@@ -72,7 +74,7 @@ import Testing
         let whole = try backup("check", "--read-data")
         #expect(whole.status == 0)
         #expect(whole.text.contains("all of it read"))
-        try damagePacks()
+        try damagePack()
         let damaged = try backup("check", "--read-data")
         #expect(damaged.status == 65)
         #expect(damaged.errors.contains("can't be restored: a part of it is damaged"))

@@ -35,7 +35,7 @@ struct BackupCheck: ParsableCommand {
                 "packCount": .integer(Int64(outcome.packCount)), "byteCount": .integer(outcome.byteCount),
                 "readByteCount": .integer(outcome.readByteCount), "findingCount": .integer(Int64(count)),
             ],
-            "checked \(outcome.snapshotCount) snapshots, \(outcome.packCount) packs, \(ByteCount.text(outcome.byteCount))\(extent)"
+            "snapshots checked: \(outcome.snapshotCount); packs: \(outcome.packCount), \(ByteCount.text(outcome.byteCount))\(extent)"
         )
         if count > 0 { throw CofferError.damagedRepository(count) }
     }
