@@ -202,7 +202,9 @@ private struct BackupSide {
             BackupSide(
                 side: .borg,
                 path: path,
-                initialize: { try Command.run(program, ["init", "--encryption", "repokey-blake2", path]) },
+                initialize: {
+                    try Command.run(program, ["--critical", "init", "--encryption", "repokey-blake2", path])
+                },
                 program: program,
                 arguments: { ["create", "\(path)::\(ItemID().hexadecimal)", $0] }
             )
