@@ -1,5 +1,5 @@
 package import CofferCore
-internal import CofferFiles
+package import CofferFiles
 internal import CofferKeychain
 internal import CofferKeys
 internal import CofferMemory

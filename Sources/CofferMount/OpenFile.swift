@@ -241,7 +241,7 @@ final class OpenFile: Sendable {
     ///
     /// - Parameter reason: Why, for the journal.
     func noteLoss(_ reason: Line) {
-        state.withLock { $0.lossCount += 1 }
+        losses.withLock { $0.count += 1 }
         Journal.report(lossOf: number, reason)
     }
 
