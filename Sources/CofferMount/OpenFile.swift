@@ -128,8 +128,10 @@ final class OpenFile: Sendable {
     ///
     /// - Returns: Whether no handle is left open.
     func release(_ opening: UInt64, wasWriting: Bool) -> Bool {
-        losses.withLock { $0.reported[opening] = nil }
-        return state.withLock { state in
+        state.withLock { state in
+            // Another request may have found out meanwhile: the program that closes it can't be told any more.
+            if losses.withLock({ $0.concern(opening) }) { closedFiles.lose(number) }
+            losses.withLock { $0.reported[opening] = nil }
             state.users -= 1
             if wasWriting { state.writers -= 1 }
             if state.users == 0 { close(&state.reader) }
