@@ -25,7 +25,7 @@ struct Listing {
         _ parameters: (_ after: String?) -> ItemListParameters
     ) throws(CofferError) {
         var (items, damagedCount, sealedCount): ([ItemInfo], Int, Int) = ([], 0, 0)
-        try client.forEachPage(parameters) { (page: ItemPage) throws(CofferError) in
+        try client.takePages(parameters) { (page: ItemPage) throws(CofferError) in
             items += page.items
             damagedCount += page.damagedCount
             sealedCount += page.sealedCount

@@ -15,7 +15,7 @@ import Testing
         let daemon = try ScriptedDaemon(Self.pages)
         var asked: [UInt8] = []
         var damagedCounts: [Int] = []
-        try daemon.client.forEachPage({ ItemListParameters(after: $0) }) { (page: ItemPage) throws(CofferError) in
+        try daemon.client.takePages({ ItemListParameters(after: $0) }) { (page: ItemPage) throws(CofferError) in
             if damagedCounts.isEmpty { asked = daemon.requests }
             damagedCounts.append(page.damagedCount)
         }
@@ -28,7 +28,7 @@ import Testing
         let daemon = try ScriptedDaemon(Self.pages + [answer(3, .object(status.json))])
         let enough = CofferError(.userCanceled, "that is enough")
         #expect(throws: enough) {
-            try daemon.client.forEachPage({ ItemListParameters(after: $0) }) { (_: ItemPage) throws(CofferError) in
+            try daemon.client.takePages({ ItemListParameters(after: $0) }) { (_: ItemPage) throws(CofferError) in
                 throw enough
             }
         }

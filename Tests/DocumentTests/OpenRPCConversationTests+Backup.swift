@@ -1,7 +1,9 @@
+import CofferCore
 import CofferSystem
 import CofferTestSupport
 import CofferWire
 import Foundation
+import Testing
 
 extension OpenRPCConversationTests {
     /// A backup from its setting up to its end.

@@ -1,3 +1,4 @@
+import CFuse
 import CofferTestSupport
 import Foundation
 import Testing

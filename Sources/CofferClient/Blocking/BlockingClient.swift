@@ -117,7 +117,7 @@ public final class BlockingClient {
     /// - Parameters:
     ///   - parameters: Returns the parameters of the page at a position.
     ///   - take: Called with each page.
-    package func forEachPage<Parameters: MethodParameters>(
+    package func takePages<Parameters: MethodParameters>(
         _ parameters: (_ after: String?) -> Parameters,
         take: (Parameters.Result) throws(CofferError) -> Void
     ) throws(CofferError) where Parameters.Result: Page {

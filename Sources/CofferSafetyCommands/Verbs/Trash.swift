@@ -171,7 +171,7 @@ private struct FoundTrash {
 extension BlockingClient {
     fileprivate func trash(of group: String?) throws(CofferError) -> FoundTrash {
         var found = FoundTrash()
-        try CofferTerminal.forEachPage { (after: Int64?) throws(CofferError) in
+        try forEachPage { (after: Int64?) throws(CofferError) in
             let page = try call(TrashListParameters(after: after, group: group)).value
             found.items += page.items
             found.damaged += page.damaged
