@@ -143,8 +143,8 @@ import Testing
         #expect(try vault.staged.count == 1)
         try open.write(pattern(100), at: 0, to: file)
         let operations = try saboteur.operations { try open.sync(file) }
-        // The overlay, `staging`, the directory of the place that is made; then the place.
-        #expect(operations == [.synchronize, .synchronize, .synchronize, .rename])
+        // The overlay, `staging`; then the place, whose directory is synced before the staged name goes.
+        #expect(operations == [.synchronize, .synchronize, .rename])
         #expect(try vault.placed.count == 1)
         try open.write(pattern(100), at: 5, to: file)
         #expect(try saboteur.operations { try open.sync(file) } == [.synchronize])
@@ -165,8 +165,8 @@ import Testing
     @Test func `that was staged by a daemon that was killed is synced there before it has a place`() throws {
         _ = try open.create("file")
         let operations = try saboteur.operations { try open.store.recover() }
-        // `staging`; `blobs` with a new directory; the place, its directory and `blobs`; the staged name.
-        #expect(operations == [.synchronize, .synchronize, .rename, .synchronize, .synchronize, .remove])
+        // `staging`; the place, its directory and `blobs`; the staged name.
+        #expect(operations == [.synchronize, .rename, .synchronize, .synchronize, .remove])
         #expect(try vault.stagedNames == [])
         #expect(try vault.placed.count == 1)
     }
