@@ -153,7 +153,7 @@ import Testing
     }
 
     @Test func `an empty file is checked as well`() throws {
-        #expect(try daemon.coffer(["remove", "notes/a"]).status == 0)
+        #expect(try daemon.coffer(["remove", "notes/a", "--now"]).status == 0)
         let put = try daemon.coffer(["put", "empty", "--kind", "document", "--allow-empty"])
         #expect(put.status == 0)
         try doctor(status: 0, "contents of files (1)", "all is well")
