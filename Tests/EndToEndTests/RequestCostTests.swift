@@ -21,7 +21,9 @@ struct RequestCostTests {
             #expect(cost.isWithin(row.measured), "\(row.request): \(cost) now, \(row.measured) on the page")
             #expect(row.isMet == row.measured.isWithin(row.target), "\(row.request)")
             if row.isMet { continue }
-            withKnownIssue("\(row.request) costs more than its target", isIntermittent: true) { #expect(cost.isWithin(row.target)) }
+            withKnownIssue("\(row.request) costs more than its target", isIntermittent: true) {
+                #expect(cost.isWithin(row.target))
+            }
         }
     }
 
