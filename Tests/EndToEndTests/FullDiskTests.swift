@@ -74,7 +74,7 @@ private let why: Comment = "only root can mount a disk that is full so soon"
             let put = try disk.run("put", "more", "--kind", "token", input: pseudoRandomBytes(30_000))
             #expect([0, 74].contains(put))
             try disk.fill()
-            #expect(try disk.run("remove", "s/\(number)") == 0, "\(number): \(disk.lastErrors)")
+            #expect(try disk.run("remove", "--now", "s/\(number)") == 0, "\(number): \(disk.lastErrors)")
         }
         #expect(try disk.run("doctor") == 0, "\(disk.lastErrors)")
         disk.daemon.kill()

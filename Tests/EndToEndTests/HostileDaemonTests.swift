@@ -44,6 +44,9 @@ import Testing
         apart.formUnion(["share", "mount", "umount", "ssh-agent setup"])
         // They need a repository as well; the room of backups has tests of what a daemon may answer.
         apart.formUnion(["backup init", "backup create", "backup restore"])
+        // They read a repository, and ask no daemon.
+        apart.formUnion(["backup list", "backup inspect", "backup status", "backup check", "backup forget"])
+        apart.insert("backup prune")
         // The one goes on for ever, and the other needs a key.
         apart.formUnion(["ssh-agent serve", "ssh-agent import"])
         for verb in HostileCase.verbs(of: command) where !apart.contains(verb) {

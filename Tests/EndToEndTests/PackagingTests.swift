@@ -34,7 +34,7 @@ import Testing
             #expect(pages["cofferd.8"]?.contains("\n       \(option.1)") == true, "\(option.1)")
         }
         let settings = help.matches(of: /\b[A-Z][A-Za-z]+=/).map { String($0.0) }.filter { $0 != "NAME=" }
-        #expect(settings.count == 17)
+        #expect(settings.count == 19)
         for setting in settings + ["SmallBytes=", "Client=", "Class="] {
             #expect(pages["cofferd.conf.5"]?.contains("\n       \(setting)") == true, "\(setting)")
         }

@@ -42,6 +42,12 @@ struct Remove: ParsableCommand {
                 _ = try session.call(ItemRemoveParameters(name: item, keepsInTrash: !now, group: access.group))
             } catch  where error.code == .itemNotFound {
                 if !force { throw try explained(error, item, session.client) }
+            } catch  where error.code == .diskFull && !now {
+                throw CofferError(
+                    .diskFull,
+                    error.message,
+                    hint: "'coffer remove --now' destroys it without the trash, and frees its room"
+                )
             }
         }
     }
