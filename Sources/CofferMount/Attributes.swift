@@ -79,6 +79,8 @@ package struct AttributeChange: Sendable {
     package var userID: UInt32?
     package var groupID: UInt32?
     package var byteCount: Int64?
+    /// Whether a program changes them through a descriptor, and not by a path.
+    package var isByDescriptor = false
     /// Nanoseconds since 1970.
     package var accessed: Int64?
     package var modified: Int64?

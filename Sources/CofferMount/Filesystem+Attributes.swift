@@ -12,7 +12,7 @@ extension Filesystem {
     package func setAttributes(of number: UInt64, _ change: AttributeChange) throws(Errno) -> RecentAnswers.Found {
         if let byteCount = change.byteCount {
             settle()
-            try truncate(number, to: byteCount)
+            try truncate(number, to: byteCount, isOpen: change.isByDescriptor)
         }
         guard change.changesMore else { return try found(number) }
         if change.modified != nil { noteStatedTime(of: number) }

@@ -254,9 +254,16 @@ extension Filesystem {
         try openFiles.file(number).checkLoss(of: opening)
     }
 
-    /// Sets the size of a file, which need not be open.
-    func truncate(_ number: UInt64, to byteCount: Int64) throws(Errno) {
-        if let file = try? openFiles.file(number), file.isWritten { return try truncate(file, to: byteCount) }
+    /// Sets the size of a file.
+    ///
+    /// - Parameters:
+    ///   - number: The file.
+    ///   - byteCount: Its new size.
+    ///   - isOpen: Whether the program has it open. If not, it needs what an opening needs, whoever has it open.
+    func truncate(_ number: UInt64, to byteCount: Int64, isOpen: Bool) throws(Errno) {
+        if isOpen, let file = try? openFiles.file(number), file.isWritten {
+            return try truncate(file, to: byteCount)
+        }
         let mode = OpenMode(flags: O_RDWR)
         let opening = try open(number, mode).opening
         defer { release(number, opening, mode) }

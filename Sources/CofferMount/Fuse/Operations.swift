@@ -61,10 +61,12 @@ enum Operations {
                 request.reply(found.attributes, validity: found.validity)
             }
         }
-        unsafe table.setattr = { request, number, status, fields, _ in
-            let change = unsafe AttributeChange(status, fields)
+        unsafe table.setattr = { request, number, status, fields, info in
+            var change = unsafe AttributeChange(status, fields)
+            change.isByDescriptor = unsafe info != nil
+            let wanted = change
             unsafe Request(request).describe { (request, filesystem) throws(Errno) in
-                let found = try filesystem.setAttributes(of: number, change)
+                let found = try filesystem.setAttributes(of: number, wanted)
                 request.reply(found.attributes, validity: found.validity)
             }
         }
