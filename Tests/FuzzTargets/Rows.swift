@@ -160,7 +160,7 @@ private struct RowCheck: ~Copyable {
     private static func fileUses(_ catalog: RowCatalog) -> [() throws -> Void] {
         let store = catalog.files
         let group = RowCatalog.group
-        let names = ["f", "d/g", "h"].compactMap { try? ItemName($0) }
+        let names = ["f", "d/g", "h", "d/l", "d/s"].compactMap { try? ItemName($0) }
         var uses: [() throws -> Void] = [
             { _ = try store.count() },
             {

@@ -41,7 +41,7 @@ struct SealedColumn: Sendable {
         },
         SealedColumn(
             select: """
-                SELECT id, metadata, parent, name_tag, kind, class_key, content, wrapped_key FROM file_nodes
+                SELECT id, metadata, parent, name_tag, kind, class_key, content, wrapped_key, target FROM file_nodes
                 ORDER BY id LIMIT 1 OFFSET ?
                 """,
             update: "UPDATE file_nodes SET metadata = ? WHERE id = ?",
@@ -56,6 +56,7 @@ struct SealedColumn: Sendable {
             writer.write(UInt8(truncatingIfNeeded: try row.integer(5)))
             writer.write(raw: try row.optionalBlob(6) ?? [])
             writer.write(counted: try row.blob(7))
+            if let target = try row.optionalInteger(8) { writer.write(target) }
             return writer.bytes
         },
         SealedColumn(
