@@ -225,6 +225,8 @@ public enum Limits {
     public static let leaseReasonBytes = 512
     /// The bytes of the place of a repository, which the vault keeps for people to read.
     package static let repositoryBytes = 4096
+    /// The bytes of what is signed of a snapshot.
+    package static let snapshotDigestBytes = 32
     /// The contents of one page of a backup: each is looked for on the disk.
     package static let backupPage = 128
     /// The pages of the catalog that are copied before others are asked whether they wait.

@@ -50,6 +50,10 @@ package final class Attachments {
         return descriptor
     }
 
+    /// Takes a socket out, over which the daemon sends a single message: it waits for nothing from it, whichever
+    /// connection it is.
+    func takeSocket() -> OwnedDescriptor? { descriptor.take() }
+
     /// Refuses attachments that a method does not take: the client has made a mistake.
     package func check(for method: Method) throws(CofferError) {
         if payload.byteCount > 0 && method.takenPayload == nil {

@@ -178,6 +178,7 @@ import Testing
         var types: [String: Set<String>] = [:]
         for name in [
             "PROTOCOL.md", "KEYCHAIN.md", "FILES.md", "DOCTOR.md", "AUDIT.md", "LEASES.md", "RULES.md", "ACCESS.md",
+            "SNAPSHOTS.md",
             "ACCESS-CONTROL.md", "TRASH.md",
             "EVENTS.md",
             "ORDER.md",

@@ -1,5 +1,4 @@
 internal import CofferCore
-internal import CofferDatabase
 package import CofferKeys
 internal import CofferSystem
 internal import CofferWire
@@ -44,7 +43,7 @@ struct BackupRecord {
         repository = String(decoding: try reader.readRaw(count), as: UTF8.self)
         let number: Int64 = try reader.read()
         if number != 0 {
-            newest = BackupReference(number: number, digest: Array(try reader.readRaw(BackupReference.digestBytes)))
+            newest = BackupReference(number: number, digest: Array(try reader.readRaw(Limits.snapshotDigestBytes)))
         }
         guard reader.isAtEnd else { throw ByteReader.Malformed() }
     }
@@ -58,21 +57,17 @@ extension Catalog {
 
     /// The key that signs snapshots; `nil` if no backup was set up.
     func backupKey() throws -> SealedBackupKey? {
-        try connection.row("SELECT value FROM catalog_settings WHERE name = 'backupKey'") { try $0.blob(0) }
-            .map { SealedBackupKey($0) }
+        try setting(.backupKey).map { SealedBackupKey($0) }
     }
 
     /// Stores the key that signs snapshots, within the open transaction.
     func store(_ key: SealedBackupKey) throws {
-        try connection.execute(
-            "INSERT OR REPLACE INTO catalog_settings (name, value) VALUES ('backupKey', ?)",
-            .blob(key.sealed)
-        )
+        try store(key.sealed, as: .backupKey)
     }
 
     /// What is recorded of the backup; `nil` if none was set up.
     func backupRecord(_ keys: VaultKeys) throws -> BackupRecord? {
-        let stored = try connection.row("SELECT value FROM catalog_settings WHERE name = 'backup'") { try $0.blob(0) }
+        let stored = try setting(.backup)
         guard let stored else { return nil }
         do {
             return try BackupRecord(decoding: try keys.open(backupRecord: stored))
@@ -93,9 +88,6 @@ extension Catalog {
 
     /// Stores what is recorded of the backup, within the open transaction.
     func store(_ record: BackupRecord, _ keys: VaultKeys) throws {
-        try connection.execute(
-            "INSERT OR REPLACE INTO catalog_settings (name, value) VALUES ('backup', ?)",
-            .blob(keys.seal(backupRecord: record.encoded))
-        )
+        try store(keys.seal(backupRecord: record.encoded), as: .backup)
     }
 }

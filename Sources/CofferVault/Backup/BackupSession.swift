@@ -101,38 +101,17 @@ final class BackupSession {
     }
 
     private func countSome() throws {
-        var seen = 0
-        try copy?.rows(
-            "SELECT id, class_key FROM keychain_items WHERE id > ? ORDER BY id LIMIT ?",
-            .integer(countedItem),
-            .integer(Int64(Limits.backupPage))
-        ) { row in
-            seen += 1
-            countedItem = try row.integer(0)
-            let key = ClassKeyName(rawValue: UInt8(truncatingIfNeeded: try row.integer(1)))
-            if key?.isThisDeviceOnly == true { leftBehindCount += 1 }
-            return true
+        guard let copy, let page = try KeychainStore.countOfThisDevice(in: copy, after: countedItem) else {
+            isReady = true
+            return
         }
-        isReady = seen == 0
+        countedItem = page.last
+        leftBehindCount += page.count
     }
 
     /// The contents that the copy names after one, in the order of their ids; those of rows in quarantine are among them.
     func contents(after id: ItemID?) throws -> [ItemID] {
-        var found: [ItemID] = []
-        try copy?.rows(
-            """
-            SELECT content FROM file_nodes WHERE content > ?1
-            UNION SELECT content FROM file_quarantine
-                WHERE typeof(content) = 'blob' AND length(content) = 16 AND content > ?1
-            ORDER BY 1 LIMIT ?2
-            """,
-            .blob(id?.bytes ?? []),
-            .integer(Int64(Limits.backupPage))
-        ) { row in
-            if let id = ItemID(try row.blob(0)) { found.append(id) }
-            return true
-        }
-        return found
+        try copy.map { try FileStore.contents(in: $0, after: id) } ?? []
     }
 
     /// Ends the session: the copy is removed, and what it names may change.

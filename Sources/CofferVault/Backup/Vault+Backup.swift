@@ -102,7 +102,7 @@ extension Vault {
     package func backupRead(_ params: BackupReadParameters, _ call: Call) throws -> Step {
         call.isFor("can't read \(quotedForDisplay(params.part)) for the backup")
         let part = try BackupPart(params.part, of: try session(of: call))
-        guard let socket = try call.attachments.takeDescriptor() else {
+        guard let socket = call.attachments.takeSocket() else {
             throw CofferError(.param, "no socket was passed that the descriptor is sent over")
         }
         return .work(with: socket) { (socket) throws(CofferError) in
@@ -114,10 +114,10 @@ extension Vault {
 
     package func backupSign(_ params: BackupSignParameters, _ call: Call) throws -> Step {
         call.isFor("can't sign the snapshot")
-        let session = try session(of: call)
-        guard let digest = call.attachments.takePayload(), digest.count == BackupReference.digestBytes else {
-            throw CofferError(.param, "the payload is no digest of \(BackupReference.digestBytes) bytes")
+        guard let digest = call.attachments.takePayload(), digest.count == Limits.snapshotDigestBytes else {
+            throw CofferError(.param, "the payload is no digest of \(Limits.snapshotDigestBytes) bytes")
         }
+        let session = try session(of: call)
         guard params.number > session.newest?.number ?? 0 else {
             throw CofferError(.param, "parameter 'number': the vault has signed snapshot \(params.number) already")
         }
@@ -225,9 +225,6 @@ extension BackupContent {
 }
 
 extension BackupReference {
-    /// The bytes of a digest.
-    static let digestBytes = 32
-
     /// What the key of the backup signs: it signs nothing else.
     var signedMessage: [UInt8] {
         var writer = ByteWriter()
