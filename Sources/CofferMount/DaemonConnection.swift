@@ -82,6 +82,14 @@ final class DaemonConnection: Sendable {
     /// Whether a call waits for its answer.
     var isWaiting: Bool { callCount.load(ordering: .relaxed) > 0 }
 
+    /// Its epoch, after connecting if it has broken.
+    func openedEpoch() throws(CallFailure) -> Int {
+        try state.withLock { (state) throws(CallFailure) in
+            _ = try Self.connect(&state, address, handleEpoch: nil)
+            return state.epoch
+        }
+    }
+
     /// Whether it is still that of an epoch, as far as is known without a call.
     func isOpen(in epoch: Int) -> Bool {
         state.withLock { $0.epoch == epoch && $0.client.map { !$0.hasHungUp } ?? false }

@@ -235,9 +235,11 @@ extension Filesystem {
 
     /// Waits until what was written to a file is on the disk.
     package func sync(_ number: UInt64, _ opening: UInt64) throws(Errno) {
-        try checkClosed(number)
         settle()
         try openFiles.file(number).sync(opening)
+        // If the daemon has ended meanwhile, another one has synced less than what was written.
+        try checkClosed(number)
+        closedFiles.remove(number)
     }
 
     /// Waits until the changes of the tree are on the disk.

@@ -239,13 +239,20 @@ package final class Filesystem: Sendable {
         made: () throws(Errno) -> Parameters.Result?
     ) throws(Errno) -> Parameters.Result {
         let outcome = try changing { (isRepeated) throws(CallFailure) -> Result<Parameters.Result, Errno> in
+            let connection = pool.any
+            // What is found out below holds for as long as this connection does.
+            let epoch = number == nil ? nil : try connection.openedEpoch()
             do throws(Errno) {
                 if isRepeated, let found = try made() { return .success(found) }
                 if let number { try checkKept(number) }
             } catch {
                 return .failure(error)
             }
-            return .success(try pool.any.call(params).value)
+            do throws(CallFailure) {
+                return .success(try connection.call(params, in: epoch).value)
+            } catch .handleLost {
+                throw .unknownOutcome
+            }
         }
         return try outcome.get()
     }

@@ -235,7 +235,6 @@ final class OpenFile: Sendable {
         // Another program, or another mount, may have written it and closed it.
         _ = try call(isWriting: isWritten, payload: nil) { FileSyncParameters(handle: $0) }
         state.withLock { $0.syncedCount = max($0.syncedCount, count) }
-        closedFiles.remove(number)
         try reportLoss(to: opening)
     }
 
