@@ -309,7 +309,7 @@ package final class OpenFile {
 
     /// The transaction was committed, and may not be on the disk yet.
     ///
-    /// - Returns: Whether it is to be followed by ``freeForgotten()``.
+    /// - Returns: Whether it is to be followed by ``freeForgotten(keepingSlots:)``.
     func endCommit() -> Bool {
         committing = nil
         forgotten += freedByCommit

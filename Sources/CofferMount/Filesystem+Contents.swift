@@ -261,7 +261,7 @@ extension Filesystem {
     /// - Parameters:
     ///   - number: The file.
     ///   - byteCount: Its new size.
-    ///   - isOpen: Whether the program has it open. If not, it needs what an opening needs, whoever has it open.
+    ///   - isOpen: Whether the program has it open. If not, it needs what an opening needs, even if another program has it open.
     func truncate(_ number: UInt64, to byteCount: Int64, isOpen: Bool) throws(Errno) {
         if isOpen, let file = try? openFiles.file(number), file.isWritten {
             return try truncate(file, to: byteCount)

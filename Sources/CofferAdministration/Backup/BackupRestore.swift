@@ -131,7 +131,8 @@ private struct RestoredItems: Printable {
         lines += left.map { "left \(name: $0.name): \($0.reason)" }
         let there = same.isEmpty ? "" : ", \(same.count) were there already"
         let others = left.isEmpty ? "" : ", \(left.count) were left"
-        lines.append("\(isDry ? "would restore" : "restored") \(restored.count) items\(there)\(others)")
+        let items = restored.count == 1 ? "1 item" : "\(restored.count) items"
+        lines.append("\(isDry ? "would restore" : "restored") \(items)\(there)\(others)")
         return lines
     }
 }

@@ -6,7 +6,7 @@ internal import CofferSession
 internal import CofferSystem
 internal import Glibc
 
-/// A snapshot as a vault of its own, opened by a daemon that nobody else reaches, for as long as the value lives.
+/// A snapshot as a vault of its own, opened by a daemon that no other user reaches, for as long as the value lives.
 ///
 /// Everything on the disk is sealed, in a directory that only the user can open.
 final class PrivateVault {
@@ -52,7 +52,9 @@ final class PrivateVault {
         findings = try repository.restore(snapshot, into: "\(path)/state", progress: progress).findings.map(\.message)
         let arguments = [
             "--state", "\(path)/state", "--socket", "\(path)/socket", "--config", "\(path)/cofferd.conf",
-            "--entitlements", "\(path)/entitlements", "--no-journal", "--grace", "0",
+            "--entitlements", "\(path)/entitlements", "--no-journal",
+            // If this process is killed, the keys do not outlive it.
+            "--grace", "0", "--lock-on-last-disconnect", "--forget-after", "1",
         ]
         do throws(SystemError) {
             daemon = Daemon(try RunningTool(InstalledProgram.path(of: "cofferd"), arguments))

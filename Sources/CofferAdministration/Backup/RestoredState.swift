@@ -45,18 +45,16 @@ struct RestoredState {
 
     /// Refuses a directory that no daemon holds: it would be restored to no purpose.
     func requireDaemon() throws(CofferError) {
-        do throws(SystemError) {
-            guard try !Directory(makingPath: path).lock() else {
-                throw SystemError("flock", code: ENOLCK)
-            }
-        } catch {
-            guard error.code == ENOLCK else { throw error.cofferError("can't use \(quotedForDisplay(path))") }
-            throw CofferError(
-                .param,
-                "no cofferd uses \(quotedForDisplay(path))",
-                hint: "name the daemon's state directory by --state"
-            )
+        let isFree: Bool
+        do throws(SystemError) { isFree = try Directory(makingPath: path).lock() } catch {
+            throw error.cofferError("can't use \(quotedForDisplay(path))")
         }
+        guard isFree else { return }
+        throw CofferError(
+            .param,
+            "no cofferd uses \(quotedForDisplay(path))",
+            hint: "name the daemon's state directory by --state"
+        )
     }
 
     /// Restores a snapshot into the staging directory.
@@ -68,18 +66,17 @@ struct RestoredState {
         progress: (RepositoryProgress) -> Void
     ) throws(CofferError) -> [String] {
         let outcome = try repository.restore(snapshot, into: "\(path)/\(Self.stagingName)", progress: progress)
-        do throws(SystemError) {
-            let staging = try directory.subdirectory(Self.stagingName)
-            guard staging.contains("keybag"), staging.contains("vault.sqlite") else {
-                throw SystemError("open", code: ENOENT)
-            }
-            try staging.replace(Self.mark, with: RawSpan())
-        } catch {
+        guard ["keybag", "vault.sqlite"].allSatisfy({ directory.contains("\(Self.stagingName)/\($0)") }) else {
             throw CofferError(
                 .decode,
                 "the snapshot can't be restored: its keybag or its catalog can't be read",
                 hint: outcome.findings.first?.message ?? "'coffer backup check --read-data' says what is damaged"
             )
+        }
+        do throws(SystemError) {
+            try directory.subdirectory(Self.stagingName).replace(Self.mark, with: RawSpan())
+        } catch {
+            throw error.cofferError("can't restore to \(quotedForDisplay(path))")
         }
         return outcome.findings.map(\.message)
     }

@@ -56,25 +56,3 @@ struct Duplicate: ParsableCommand {
         }
     }
 }
-
-extension ItemInfo {
-    /// Refuses an item whose copy would be another thing.
-    ///
-    /// - Parameter participle: What can't be done with it, such as `duplicated`.
-    func requireCopyable(_ participle: Line) throws(CofferError) {
-        if let itemClass, itemClass != .genericPassword {
-            throw CofferError(
-                .param,
-                "\(quotedForDisplay(name)) can't be \(participle): its attributes are its name",
-                hint: "'coffer keychain add --class \(itemClass.kebabCase)' stores another one"
-            )
-        }
-        if accessControl != nil {
-            throw CofferError(
-                .param,
-                "\(quotedForDisplay(name)) can't be \(participle): its copy would not require authentication",
-                hint: "'coffer keychain add --access-control' stores another one"
-            )
-        }
-    }
-}
