@@ -161,6 +161,27 @@ import Testing
         #expect(plain.status == 0, "\(plain.text) \(plain.errors)")
     }
 
+    @Test func `a restore that is killed leaves no key in memory`() throws {
+        let daemon = try machine()
+        #expect(try run(daemon, in: daemon.directory, "coffer backup create").status == 0)
+        // The directory is made once the snapshot is open, by a daemon that is a child of the program.
+        let line = """
+            coffer backup restore --to out --passphrase-fd 4 4<phrase & p=$!
+            until c=$(pgrep -P $p cofferd); do kill -0 $p || exit 1; done
+            export COFFER_SOCKET=$(tr '\\0' '\\n' </proc/$c/cmdline | grep -A1 -x -e --socket | tail -1)
+            until [ -e out ]; do kill -0 $p || exit 2; done
+            kill -9 $p; wait $p
+            for attempt in {1..200}; do
+                kill -0 $c || exit 0
+                if coffer status --json --no-start | grep -q beforeFirstUnlock; then kill $c; exit 0; fi
+                sleep 0.1
+            done
+            kill $c; exit 3
+            """
+        let killed = try run(daemon, in: daemon.directory, line)
+        #expect(killed.status == 0, "\(killed.errors)")
+    }
+
     @Test func `an interrupted restore of a vault is continued by the same command`() throws {
         let daemon = try machine()
         #expect(try run(daemon, in: daemon.directory, "coffer backup create").status == 0)
