@@ -67,6 +67,8 @@ struct LeftBehind {
     let count: Int
     /// Their names, as far as they can be read.
     private(set) var names: [String] = []
+    /// Whether the client may not read names in any state.
+    private var isRefused = false
 
     /// Finds the names of items.
     ///
@@ -77,6 +79,7 @@ struct LeftBehind {
         do throws(CofferError) { names = try Self.names(client) } catch {
             // A timer may read nothing but what is sealed.
             guard error.code == .missingEntitlement else { throw error }
+            isRefused = true
         }
     }
 
@@ -86,7 +89,7 @@ struct LeftBehind {
             let page = try client.call(ItemListParameters(store: .keychain, after: after, isOfAllGroups: true)).value
             names += page.items.filter { item in
                 if case .keychain(let accessibility) = item.protection {
-                    return accessibility.rawValue.hasSuffix("ThisDeviceOnly")
+                    return accessibility.isThisDeviceOnly
                 }
                 return false
             }.map(\.name)
@@ -99,10 +102,12 @@ struct LeftBehind {
     /// Names them, before a person relies on the backup.
     func warn() {
         guard count > 0 else { return }
-        let items = count == 1 ? "1 item is" : "\(count) items are"
-        Output.warn(["\(items) ThisDeviceOnly: a restore on another machine can't open what they hold"])
+        let (items, those) = count == 1 ? ("1 item is", "it") : ("\(count) items are", "them")
+        Output.warn(["\(items) ThisDeviceOnly: a restore on another machine can't open \(those)"])
         for name in names { Output.standardError.line("  \(name: name)") }
         let others = count - names.count
-        if others > 0 { Output.standardError.line("  and \(others) whose names can be read after an unlock only") }
+        if others > 0 && !isRefused {
+            Output.standardError.line("  and \(others) whose names can be read after an unlock only")
+        }
     }
 }
