@@ -89,6 +89,12 @@ private enum Fault {
                         try connection.add("c", bytes: 10_000)
                         try connection.commitBatch()
                     },
+                    failure {
+                        try connection.transaction {
+                            try connection.add("e", bytes: 200_000)
+                            try connection.reserveRoom()
+                        }
+                    },
                 ]
                 Fault.ofWrites.store(0, ordering: .relaxed)
                 for refusal in refusals {
