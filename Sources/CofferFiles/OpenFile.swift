@@ -61,8 +61,14 @@ package final class OpenFile {
     package func removeWriter() { writerCount -= 1 }
     /// The chunks of a file whose row was removed: it has no name, and exists for its handles.
     private(set) var orphans: [Int64: ChunkSlot]?
+    /// Its row as it was when that was removed, without this file: that would be a cycle, and keep it open forever.
+    private var lastRow: FileEntry?
     /// Its row as it was when that was removed; `nil` if it could not be read.
-    private(set) var last: FileEntry?
+    var last: FileEntry? {
+        var entry = lastRow
+        entry?.orphan = self
+        return entry
+    }
 
     /// Changes to be made in the catalog.
     struct Changes {
@@ -173,12 +179,12 @@ package final class OpenFile {
 
     /// Changes the attributes of a file without a row.
     func setLast(_ entry: FileEntry?) {
-        last = entry
-        last?.orphan = self
+        lastRow = entry
+        lastRow?.orphan = nil
     }
 
     /// The transaction that removed the row was rolled back.
-    func undoUnlinking() { (orphans, last) = (nil, nil) }
+    func undoUnlinking() { (orphans, lastRow) = (nil, nil) }
 
     /// The transaction that made it was rolled back.
     func undoCreation() { isUndone = true }

@@ -47,6 +47,14 @@ package final class DaemonProcess {
     /// Whether the process is running.
     package var isRunning: Bool { process?.isRunning ?? false }
 
+    /// The removed files that it holds open.
+    package var removedFiles: [String] {
+        let folder = "/proc/\(processID)/fd"
+        let numbers = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        return numbers.compactMap { try? FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/\($0)") }
+            .filter { $0.hasSuffix(" (deleted)") }
+    }
+
     /// How a process ended.
     package enum Ending: Equatable {
         case exit(Int32)

@@ -208,6 +208,21 @@ import Testing
         )
     }
 
+    @Test func `a file that is removed while it is open is let go of when its handles are closed`() throws {
+        let daemon = try vault()
+        let client = try daemon.connect()
+        for number in 0..<5 {
+            let file = try client.openFile(try name("f\(number)"), for: .readWrite, .create)
+            try file.put([1])
+            if number.isMultiple(of: 2) { try file.sync() }
+            try client.remove(try name("f\(number)"))
+            try file.put([2])
+            #expect(!daemon.removedFiles.isEmpty)
+            try file.close()
+            #expect(settles { daemon.removedFiles == [] }, "file \(number)")
+        }
+    }
+
     // MARK: One writer
 
     @Test func `a second writer is refused, or waits until the first has closed`() throws {
