@@ -31,7 +31,13 @@ struct MountPoint {
     }
 
     /// Whether the process of a mount has died: everything there is `ENOTCONN` until it is unmounted.
-    private static func isDead(_ path: String) -> Bool { unsafe access(path, F_OK) != 0 && errno == ENOTCONN }
+    private static func isDead(_ path: String) -> Bool {
+        // access(2) would be answered by the kernel, out of what it remembers of the directory.
+        let descriptor = unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        if descriptor < 0 { return errno == ENOTCONN }
+        close(descriptor)
+        return false
+    }
 
     private static func entries(of path: String) -> Int? {
         guard let directory = unsafe opendir(path) else { return nil }
