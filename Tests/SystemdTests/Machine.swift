@@ -27,6 +27,9 @@ final class Machine: Sendable {
         }
     }()
 
+    /// Whether there is a `/dev/fuse` here, which the machine is given.
+    static let hasFUSE = MountedVault.isPossible
+
     private static let tool = "\(Project.root)/packaging/systemd-testbed"
     private let root: String
     private let keeper: Process
@@ -105,9 +108,10 @@ final class Machine: Sendable {
         trap : INT TERM HUP
         tool=$0 root=$1 binaries=$2 programs=$3
         finish() { "$tool" destroy "$root" 2>/dev/null; rm -rf "$root"; exit 1; }
-        # Tests that run inside play at a terminal with it.
-        "$tool" create "$root" --include python3 || finish
+        # Tests that run inside play at a terminal with Python.
+        "$tool" create "$root" --include python3,fuse3 || finish
         binds=("--bind-ro=$binaries:$programs")
+        if [[ -c /dev/fuse ]]; then binds+=("--bind=/dev/fuse"); fi
         for library in $(ldd "$binaries"/{cofferd,coffer,cofferPackageTests.xctest} | awk '$2 == "=>" { print $3 }' | sort -u); do
             [[ -e $root/rootfs$library ]] || binds+=("--bind-ro=$library")
         done

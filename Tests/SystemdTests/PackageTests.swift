@@ -107,9 +107,9 @@ extension SystemdTests {
             #expect(try service.state() == "lockedExpired")
             #expect(try service.get("background") == "carried over")
             let owners = try shell(
-                "dpkg --search bin/coffer bin/cofferd pam_coffer.so | cut -d: -f1 | sort -u | paste -sd' '"
+                "dpkg --search bin/coffer bin/cofferd bin/coffer-mount pam_coffer.so | cut -d: -f1 | sort -u | paste -sd' '"
             )
-            #expect(owners == "coffer cofferd libpam-coffer")
+            #expect(owners == Packages.names)
             #expect(try shell("dpkg --audit; grep -c pam_coffer /etc/pam.d/common-auth") == "1")
             #expect(try shell("dpkg --verify \(Packages.names)") == "")
             try shell("apt-get remove --yes libpam-coffer")
@@ -207,8 +207,9 @@ extension SystemdTests {
         @Test func `systemd finds nothing to say of the units, and their sandbox is as tight as it is meant`() throws {
             try install("0.1.0-2")
             for (manager, person) in [("system", nil), ("user", Machine.person)] {
-                let agent = person == nil ? [] : ["coffer-ssh-agent.socket", "coffer-ssh-agent.service"]
-                let names = ["cofferd.socket", "cofferd-credentials.socket", "cofferd.service"] + agent
+                let own = ["coffer-ssh-agent.socket", "coffer-ssh-agent.service", "coffer-mount.service"]
+                let names =
+                    ["cofferd.socket", "cofferd-credentials.socket", "cofferd.service"] + (person == nil ? [] : own)
                 let units = names.map { "/usr/lib/systemd/\(manager)/\($0)" }
                 let found = try machine.run(
                     ["systemd-analyze", "verify", "--\(manager)", "--man=no"] + units,

@@ -14,7 +14,8 @@ enum Packages {
                 sed -i 's/^Version: .*/Version: 0.1.0-3/; s/(= 0.1.0-2)/(= 0.1.0-3)/g' tree/DEBIAN/control
                 dpkg-deb --root-owner-group -Znone --build tree 0.1.0-3
                 rm -r tree
-                dpkg-deb --extract "$package" single
+                # It came later.
+                if [[ $package != */coffer-mount_* ]]; then dpkg-deb --extract "$package" single; fi
             done
             dpkg-deb --control 0.1.0-2/cofferd_*.deb single/DEBIAN
             cd single/DEBIAN
@@ -35,14 +36,12 @@ enum Packages {
         return directory
     }
 
-    static let names = "coffer cofferd libpam-coffer"
+    static let names = "coffer coffer-mount cofferd libpam-coffer"
 
     /// Installs a version over what is there.
     static func install(_ version: String, on machine: Machine) throws {
         try machine.copy(packages.get().appending(version), to: "/var/cache/coffer-\(version)")
-        // Without coffer-mount: the machine has no FUSE.
-        let files = "$(ls /var/cache/coffer-\(version)/*.deb | grep --invert-match /coffer-mount_)"
-        let install = "apt-get install --yes --allow-downgrades \(files)"
+        let install = "apt-get install --yes --allow-downgrades /var/cache/coffer-\(version)/*.deb"
         try machine.succeed(["sh", "-ec", install])
     }
 
