@@ -2,6 +2,7 @@ import CofferClient
 import CofferCore
 import CofferTestSupport
 import CofferWire
+import Foundation
 
 /// An item as it was stored.
 struct Stored {
@@ -120,4 +121,13 @@ struct Journal {
         }
         return expectation
     }
+}
+
+/// Waits for what happens beside the requests.
+func settles(_ condition: () throws -> Bool) rethrows -> Bool {
+    for _ in 0..<1000 {
+        if try condition() { return true }
+        usleep(10_000)
+    }
+    return false
 }

@@ -17,10 +17,12 @@ enum MountCampaign {
         var mount = try MountedVault()
         let twins = TwinDirectories(mount.path, plain.path, seed: generator.next())
         try operate(twins)
+        try daemonLetsGo(mount.daemon)
         twins.syncAll()
         try mount.daemon.restart()
         try compare(twins, "after a kill of the daemon")
         try operate(twins)
+        try daemonLetsGo(mount.daemon)
         mount.kill()
         mount = try MountedVault(of: mount.daemon)
         twins.move(to: mount.path)
@@ -32,6 +34,10 @@ enum MountCampaign {
             if let difference = twins.step() { throw Fault("operation \(number): \(difference)") }
         }
         twins.closeAll()
+    }
+
+    private static func daemonLetsGo(_ daemon: DaemonProcess) throws {
+        try expect(settles { daemon.removedFiles.isEmpty }, "removed files stay open: \(daemon.removedFiles.count)")
     }
 
     private static func compare(_ twins: TwinDirectories, _ moment: String) throws {

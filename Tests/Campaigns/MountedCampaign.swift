@@ -119,20 +119,12 @@ final class MountedCampaign {
         let client = try daemon.connectUnchecked()
         try record.check(client, after: interruption)
         for (name, content) in try record.contents(by: client) {
-            let isShown = Self.settles { FileManager.default.contents(atPath: mount.appending(name)) == Data(content) }
+            let isShown = settles { FileManager.default.contents(atPath: mount.appending(name)) == Data(content) }
             try expect(isShown, "the mount shows another content of '\(name)'")
         }
         let findings = try client.checkAll()
         try expect(findings.isEmpty, "doctor: \(findings.map(\.damage.words))")
         try daemon.expectAlive()
-    }
-
-    /// Waits for what the kernel has been told to forget.
-    private static func settles(_ condition: () -> Bool) -> Bool {
-        for _ in 0..<200 {
-            if condition() { return true }
-            usleep(10_000)
-        }
-        return false
+        try expect(settles { daemon.removedFiles.isEmpty }, "removed files stay open: \(daemon.removedFiles.count)")
     }
 }
