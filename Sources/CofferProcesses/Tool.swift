@@ -109,7 +109,17 @@ extension OwnedDescriptor {
             if count == 0 { return done }
             done += count
         }
-        throw SystemError("read", code: EFBIG)
+        guard try isAtEnd() else { throw SystemError("read", code: EFBIG) }
+        return done
+    }
+
+    private borrowing func isAtEnd() throws(SystemError) -> Bool {
+        var next: UInt8 = 0
+        let outcome = unsafe withUnsafeMutableBytes(of: &next) { byte in
+            Result { () throws(SystemError) in unsafe try read(into: byte) }
+        }
+        next = 0
+        return try outcome.get() == 0
     }
 
     /// The text up to the end, or as much of it as fits.

@@ -38,6 +38,9 @@ import Testing
         // The three streams, and the directory that it reads.
         #expect(listed.answer == Array("4\n".utf8))
         #expect(throws: SystemError.self) { try run("sh", ["-c", "printf %065d 0"]) }
+        #expect(try run("sh", ["-c", "printf %064d 0"]).answer.count == 64)
+        #expect(throws: SystemError.self) { try run("echo", [], room: 0) }
+        #expect(try run("true", [], room: 0).isSuccess)
         #expect(throws: SystemError.self) { try run("/there/is/none", []) }
     }
 }
