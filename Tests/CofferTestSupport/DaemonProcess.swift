@@ -47,7 +47,7 @@ package final class DaemonProcess {
     /// Whether the process is running.
     package var isRunning: Bool { process?.isRunning ?? false }
 
-    /// The removed files that it holds open.
+    /// The removed files that it holds open, which only root may see.
     package var removedFiles: [String] {
         let folder = "/proc/\(processID)/fd"
         let numbers = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
