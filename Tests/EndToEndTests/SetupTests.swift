@@ -82,7 +82,11 @@ import Testing
         #expect(try setUp("--no-login --lock-after 0", Self.passcode).status == 0)
         #expect(configuration == "[Service]\nGrace=3\n[Service]\nLockAfter=0\n")
         let path = home.appending(".config/coffer/cofferd.conf")
-        let checked = try runCommand("\(Project.binaries)/cofferd", ["--config", path, "--check"])
+        let checked = try runCommand(
+            "\(Project.binaries)/cofferd",
+            ["--config", path, "--check"],
+            environment: ["HOME": home.path]
+        )
         #expect(checked.status == 0, "\(checked.errors)")
     }
 
