@@ -16,10 +16,11 @@ extension Vault {
         closedFiles.files.removeFirst(files.count)
         call.atEnd { [self] in endSync(of: files, store) }
         let underWay = params.includesClosedFiles ? closedFiles.beingSynced : []
-        let all = files + underWay.filter { other in !files.contains { $0 === other } }
+        let all = files + underWay.filter { other in !files.contains { $0.file === other.file } }
         return claim(all, call) { [self] in
-            try synchronize(all.filter(\.hasChanges), store) { [self] in
-                if let failed = all.first(where: { $0.hasChanges && !$0.isUnlinked && !$0.isRevoked }) {
+            try synchronize(all, store) { [self] in
+                let failed = all.map(\.file).first { $0.hasChanges && !$0.isUnlinked && !$0.isRevoked }
+                if let failed {
                     throw CofferError(.io, "\(failed.subject) can't be synced", hint: "look at the disk of the vault")
                 }
                 try openCatalog?.makeDurable()
@@ -61,9 +62,12 @@ extension Vault {
         guard call.caller.choice.defersSyncs, file.hasChanges, !file.isRevoked, !closedFiles.areTooMany else {
             return false
         }
-        if !closedFiles.files.contains(where: { $0 === file }) {
+        let origin = call.caller.identity.processID
+        if let index = closedFiles.files.firstIndex(where: { $0.file === file }) {
+            if closedFiles.files[index].origin != origin { closedFiles.files[index].origin = nil }
+        } else {
             file.handleCount += 1
-            closedFiles.files.append(file)
+            closedFiles.files.append(ClosedFile(file, by: origin))
         }
         if closedFiles.areMany { syncDeferred() }
         return true
@@ -102,15 +106,15 @@ extension Vault {
                     endSync(of: files, store)
                 }
                 return claim(files, call) { [self] in
-                    try synchronize(files.filter(\.hasChanges), store) { .done }
+                    try synchronize(files, store) { .done }
                 }
             }
         )
     }
 
     /// Claims the contents of files, always in the order of their numbers: two that claim several never wait for each other.
-    private func claim(_ files: [OpenFile], _ call: Call, then next: @escaping Step.Next) -> Step {
-        claim(sorted: files.sorted { $0.inode < $1.inode }[...], call, then: next)
+    private func claim(_ files: [ClosedFile], _ call: Call, then next: @escaping Step.Next) -> Step {
+        claim(sorted: files.map(\.file).sorted { $0.inode < $1.inode }[...], call, then: next)
     }
 
     private func claim(sorted files: ArraySlice<OpenFile>, _ call: Call, then next: @escaping Step.Next) -> Step {
@@ -123,31 +127,33 @@ extension Vault {
     }
 
     /// Syncs files that the caller has claimed; those that fail stay changed.
-    private func synchronize(_ files: [OpenFile], _ store: FileStore, then next: @escaping Step.Next) throws -> Step {
-        if files.isEmpty { return try next() }
+    private func synchronize(_ closed: [ClosedFile], _ store: FileStore, then next: @escaping Step.Next) throws -> Step {
         // One may lose its name meanwhile.
-        let files = files.filter { !$0.isUnlinked }
-        let plans = files.map { store.planSyncing($0) }
+        let closed = closed.filter { $0.file.hasChanges && !$0.file.isUnlinked }
+        if closed.isEmpty { return try next() }
+        let plans = closed.map { store.planSyncing($0.file) }
         return .work(with: ()) { (_) throws(CofferError) in
             SyncPlan.perform(plans)
         } then: { [self] outcomes in
             guard let catalog = openCatalog, catalog.files === store else { throw CofferError.vaultIsGone }
-            let synced = zip(files, outcomes).filter(\.1).map(\.0)
-            for file in synced where file.hasChanges {
+            let synced = zip(closed, outcomes).filter(\.1).map(\.0)
+            for closed in synced where closed.file.hasChanges {
                 try catalog.change { changes in
-                    try store.commit(file, now: wallClockMilliseconds())
-                    try changes.note(try store.item(of: file).map { ItemChange(.changed, $0) })
+                    try store.commit(closed.file, now: wallClockMilliseconds())
+                    changes.origin = closed.origin
+                    try changes.note(try store.item(of: closed.file).map { ItemChange(.changed, $0) })
                 }
             }
-            return .committed { [self] in try giveBack(synced, store, then: next) }
+            return .committed { [self] in try giveBack(synced.map(\.file), store, then: next) }
         }
     }
 
     /// Closes the files that were synced, and keeps the others for the next time.
-    private func endSync(of files: [OpenFile], _ store: FileStore) {
-        for file in files {
+    private func endSync(of files: [ClosedFile], _ store: FileStore) {
+        for closed in files {
+            let file = closed.file
             if file.hasChanges && !file.isUnlinked && openCatalog?.files === store {
-                closedFiles.files.append(file)
+                closedFiles.files.append(closed)
             } else {
                 file.handleCount -= 1
                 store.close(file)

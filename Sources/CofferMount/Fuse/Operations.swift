@@ -21,8 +21,11 @@ enum Operations {
             guard let connection = unsafe connection else { return }
             // What is passed through pipes can't be wiped.
             let pipes = FUSE_CAP_SPLICE_READ | FUSE_CAP_SPLICE_WRITE | FUSE_CAP_SPLICE_MOVE
-            // The kernel asks for bits to be dropped by setattr instead.
-            unsafe connection.pointee.want &= ~UInt32(pipes | FUSE_CAP_HANDLE_KILLPRIV)
+            // The kernel asks for bits to be dropped by setattr instead. It must not drop what it has cached at each new time
+            // of change, which is that of its own writes: while one is under way it would read, and keep, what was there
+            // before. Of the changes of others the daemon tells.
+            unsafe connection.pointee.want &= ~UInt32(pipes | FUSE_CAP_HANDLE_KILLPRIV | FUSE_CAP_AUTO_INVAL_DATA)
+            unsafe connection.pointee.want |= connection.pointee.capable & UInt32(FUSE_CAP_EXPLICIT_INVAL_DATA)
             unsafe connection.pointee.max_write = UInt32(Limits.framePayloadBytes)
             unsafe connection.pointee.max_readahead = UInt32(Limits.framePayloadBytes)
             unsafe connection.pointee.time_gran = 1
