@@ -252,19 +252,23 @@ let edges: [Target] = [
 ]
 
 // Without symbols for libraries to find, which there are none of, what is unused is left out. Relocations that only add
-// the address of the program take a bit each, not 24 bytes.
-let small = LinkerSetting.unsafeFlags([
-    "-use-ld=lld", "-Xlinker", "--no-export-dynamic", "-Xlinker", "-z", "-Xlinker", "pack-relative-relocs",
-])
+// the address of the program take a bit each, not 24 bytes. The runtimes of C and C++ are linked in, as Swift's is.
+let link = "\(Context.packageDirectory)/packaging/link"
+let small = [
+    LinkerSetting.unsafeFlags([
+        "-use-ld=lld", "-Xlinker", "--no-export-dynamic", "-Xlinker", "-z", "-Xlinker", "pack-relative-relocs",
+    ]),
+    .unsafeFlags(["-L", link, "-Xclang-linker", "-static-libgcc"], .when(configuration: .release)),
+]
 
 let programs: [Target] = [
-    .executableTarget(name: "coffer", dependencies: ["CofferCommands"], linkerSettings: [small]),
-    .executableTarget(name: "coffer-mount", dependencies: ["CofferMount"], linkerSettings: [small]),
+    .executableTarget(name: "coffer", dependencies: ["CofferCommands"], linkerSettings: small),
+    .executableTarget(name: "coffer-mount", dependencies: ["CofferMount"], linkerSettings: small),
     .executableTarget(
         name: "cofferd",
         dependencies: ["CofferBus", "CofferCore", "CofferMemory", "CofferService", "CofferSystem", "CSystemd"],
         // Nothing is bound later, when the dynamic linker would save registers that may hold secrets on the stack.
-        linkerSettings: [.unsafeFlags(["-Xlinker", "-z", "-Xlinker", "now"]), small]
+        linkerSettings: [.unsafeFlags(["-Xlinker", "-z", "-Xlinker", "now"])] + small
     ),
 ]
 
