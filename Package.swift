@@ -380,6 +380,13 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
+// Unused functions are left out. Types are asked for by their functions and not by their names, which the runtime would
+// read, and then search all conformances of the program for what generic types demand.
+let lean = SwiftSetting.unsafeFlags(
+    ["-Xfrontend", "-function-sections", "-Xfrontend", "-disable-concrete-type-metadata-mangled-name-accessors"],
+    .when(configuration: .release)
+)
+
 let cTargets = ["CBenchmarks", "CCofferShims", "CLogWriter", "CSanitizer"]
 
 // One set of language rules for every Swift target. Tests are exempt from strict memory safety because the test macros
@@ -393,6 +400,7 @@ for target in package.targets where target.type != .system && !cTargets.contains
         .enableUpcomingFeature("MemberImportVisibility"),
         .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
         .treatAllWarnings(as: .error),
+        lean,
     ]
     if target.type != .test && !["campaigns", "CofferTestSupport", "fuzzer", "FuzzTargets"].contains(target.name) {
         settings.append(.strictMemorySafety())
