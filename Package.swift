@@ -261,14 +261,22 @@ let small = [
     .unsafeFlags(["-L", link, "-Xclang-linker", "-static-libgcc"], .when(configuration: .release)),
 ]
 
+// What runs at a start and in an ordinary request lies together, which saves pages and faults: packaging/order.
+func ordered(_ program: String) -> LinkerSetting {
+    .unsafeFlags(
+        ["-Xlinker", "--symbol-ordering-file=\(link)/\(program).order", "-Xlinker", "--no-warn-symbol-ordering"],
+        .when(configuration: .release)
+    )
+}
+
 let programs: [Target] = [
-    .executableTarget(name: "coffer", dependencies: ["CofferCommands"], linkerSettings: small),
+    .executableTarget(name: "coffer", dependencies: ["CofferCommands"], linkerSettings: small + [ordered("coffer")]),
     .executableTarget(name: "coffer-mount", dependencies: ["CofferMount"], linkerSettings: small),
     .executableTarget(
         name: "cofferd",
         dependencies: ["CofferBus", "CofferCore", "CofferMemory", "CofferService", "CofferSystem", "CSystemd"],
         // Nothing is bound later, when the dynamic linker would save registers that may hold secrets on the stack.
-        linkerSettings: [.unsafeFlags(["-Xlinker", "-z", "-Xlinker", "now"])] + small
+        linkerSettings: [.unsafeFlags(["-Xlinker", "-z", "-Xlinker", "now"])] + small + [ordered("cofferd")]
     ),
 ]
 
