@@ -264,7 +264,10 @@ let small = [
 // What runs at a start and in an ordinary request lies together, which saves pages and faults: packaging/order.
 func ordered(_ program: String) -> LinkerSetting {
     .unsafeFlags(
-        ["-Xlinker", "--symbol-ordering-file=\(link)/\(program).order", "-Xlinker", "--no-warn-symbol-ordering"],
+        [
+            "-Xlinker", "--symbol-ordering-file=\(link)/\(program).order", "-Xlinker", "--no-warn-symbol-ordering",
+            "-Xlinker", "--script=\(link)/private.ld",
+        ],
         .when(configuration: .release)
     )
 }
