@@ -76,6 +76,39 @@ package final class ChunkReader {
         try passZeros(range.count - filled.count, to: output)
     }
 
+    /// Copies a part of a chunk of a file into memory that is zero; a whole one is opened there, and not kept.
+    ///
+    /// - Parameters:
+    ///   - range: The part of the chunk.
+    ///   - source: The place of the chunk.
+    ///   - index: The number of the chunk in the file.
+    ///   - content: The content of the file.
+    ///   - waits: Whether it may block on the disk.
+    ///   - output: The memory.
+    ///   - place: The offset there.
+    /// - Throws: As the other one.
+    func read(
+        _ range: Range<Int>,
+        from source: ChunkSource,
+        at index: Int64,
+        of content: OpenedContent,
+        waits: Bool,
+        into output: inout SecretBytes,
+        at place: Int
+    ) throws {
+        if case .slot(let slot) = source, range.lowerBound == 0, range.upperBound >= slot.byteCount,
+            let overlay = content.overlay, !opened.contains(where: { $0.chunk == .rewritten(slot, index) })
+        {
+            try overlay.open(slot, at: index, under: content.key, &sealed, &output, at: place, waits: waits)
+            return
+        }
+        var done = place
+        try read(range, from: source, at: index, of: content, waits: waits) { part in
+            output.copy(part, to: done)
+            done += part.byteCount
+        }
+    }
+
     /// Passes on zeros, for what has no content.
     func passZeros(_ count: Int, to output: (RawSpan) throws -> Void) throws {
         if count == 0 { return }

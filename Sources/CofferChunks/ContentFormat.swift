@@ -57,10 +57,12 @@ package struct ContentFormat {
 
     /// The chunk size of an overlay whose first write has a size: that write then seals hardly more than it was given.
     ///
-    /// - Parameter count: The bytes of the write.
-    package static func chunkBytes(forWriting count: Int) -> Int {
+    /// - Parameters:
+    ///   - count: The bytes of the write.
+    ///   - most: The largest size.
+    package static func chunkBytes(forWriting count: Int, atMost most: Int = Limits.chunkBytes) -> Int {
         var bytes = 1 << Int(smallestExponent)
-        while bytes < min(count, Limits.chunkBytes) { bytes *= 2 }
+        while bytes < min(count, most) { bytes *= 2 }
         return bytes
     }
 

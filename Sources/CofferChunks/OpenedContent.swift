@@ -218,15 +218,24 @@ package struct ReadPlan: Sendable {
 
     private func collect(with reader: ChunkReader = ChunkReader(), waits: Bool) throws -> SecretBytes {
         var collected = try SecretBytes(zeros: range.count)
-        var done = 0
-        try open(
-            with: reader,
-            waits: waits,
-            to: { part in
-                collected.copy(part, to: done)
-                done += part.byteCount
-            }
-        )
+        if range.isEmpty { return collected }
+        let chunkBytes = Int64(content.chunkBytes)
+        var start = range.lowerBound / chunkBytes * chunkBytes
+        for source in sources {
+            let wanted = range.clamped(to: start..<(start + chunkBytes))
+            let part = Int(wanted.lowerBound - start)..<Int(wanted.upperBound - start)
+            let place = Int(wanted.lowerBound - range.lowerBound)
+            try reader.read(
+                part,
+                from: source,
+                at: start / chunkBytes,
+                of: content,
+                waits: waits,
+                into: &collected,
+                at: place
+            )
+            start += chunkBytes
+        }
         return collected
     }
 }
@@ -330,13 +339,14 @@ package struct WritePlan: Sendable {
         guard let overlay = content.overlay else { return [] }
         var done = 0
         var written: [Written] = []
+        var slots = AdjacentSlots(overlay, of: content)
         for piece in pieces {
             let part = done..<(done + piece.range.count)
             done = part.upperBound
-            var slot: ChunkSlot?
             func seal(_ plaintext: RawSpan) throws {
-                try content.directory.fileSystem.willPerform(.write)
-                slot = try overlay.write(plaintext, at: piece.index, into: piece.slot, under: content.key)
+                let sealed = try overlay.seal(plaintext, at: piece.index, for: piece.slot, under: content.key)
+                try slots.add(sealed.stored, at: piece.slot)
+                written.append(Written(index: piece.index, slot: sealed.slot))
             }
             if piece.range == 0..<piece.byteCount {
                 try Self.withPart(part, of: bytes, seal)
@@ -357,8 +367,8 @@ package struct WritePlan: Sendable {
                 try Self.withPart(part, of: bytes) { chunk.copy($0, to: piece.range.lowerBound) }
                 try chunk.withBytes { try seal($0.extracting(first: piece.byteCount)) }
             }
-            if let slot { written.append(Written(index: piece.index, slot: slot)) }
         }
+        try slots.write()
         return written
     }
 

@@ -93,29 +93,34 @@ package struct Overlay: Sendable {
         return (max(0, byteCount) + slotBytes - 1) / slotBytes
     }
 
-    /// Seals a chunk into a slot.
+    /// Seals a chunk for a slot.
     ///
     /// - Parameters:
     ///   - chunk: The plaintext.
     ///   - index: The number of the chunk in the file.
     ///   - number: The slot.
     ///   - key: The key of the content.
-    /// - Returns: What the catalog must record.
-    func write(
+    /// - Returns: What the slot stores, and what the catalog must record.
+    func seal(
         _ chunk: RawSpan,
         at index: Int64,
-        into number: Int64,
+        for number: Int64,
         under key: ContentKey
-    ) throws -> ChunkSlot {
+    ) throws -> (stored: [UInt8], slot: ChunkSlot) {
         var sealed: [UInt8] = []
         try key.withKey { (key) throws(CryptoError) in sealed = try cipher.seal(chunk, at: UInt64(index), under: key) }
-        let stored = sealed.count - CipherSuite.tagBytes
-        unsafe try file.descriptor.write(
-            all: sealed.span.bytes.extracting(first: stored),
-            at: offset(ofSlot: number)
-        )
-        return ChunkSlot(number: number, byteCount: chunk.byteCount, tag: Array(sealed[stored...]))
+        let tag = Array(sealed[(sealed.count - CipherSuite.tagBytes)...])
+        sealed.removeLast(CipherSuite.tagBytes)
+        return (sealed, ChunkSlot(number: number, byteCount: chunk.byteCount, tag: tag))
     }
+
+    /// Writes what slots store, from one slot on.
+    func write(_ stored: [UInt8], at number: Int64) throws(SystemError) {
+        unsafe try file.descriptor.write(all: stored.span.bytes, at: offset(ofSlot: number))
+    }
+
+    /// The bytes that a full slot stores.
+    var slotBytes: Int { SlotCipher.saltBytes + chunkBytes }
 
     /// Decrypts a chunk.
     ///
@@ -124,7 +129,8 @@ package struct Overlay: Sendable {
     ///   - index: The number of the chunk in the file.
     ///   - key: The key of the content.
     ///   - sealed: A buffer for a sealed chunk, which grows as needed.
-    ///   - plaintext: The buffer for the plaintext, of the size of a chunk.
+    ///   - plaintext: The buffer for the plaintext.
+    ///   - place: The offset in that buffer, at which a chunk must fit.
     ///   - waits: Whether it may block on the disk.
     /// - Throws: ``ContentFormat/Finding`` if it is not authentic; ``NotCached``.
     func open(
@@ -133,6 +139,7 @@ package struct Overlay: Sendable {
         under key: ContentKey,
         _ sealed: inout [UInt8],
         _ plaintext: inout SecretBytes,
+        at place: Int = 0,
         waits: Bool = true
     ) throws {
         guard slot.byteCount <= chunkBytes else {
@@ -159,7 +166,7 @@ package struct Overlay: Sendable {
                         sealed.span.bytes.extracting(first: end),
                         at: UInt64(index),
                         under: key,
-                        into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<slot.byteCount])
+                        into: UnsafeMutableRawBufferPointer(rebasing: buffer[place..<(place + slot.byteCount)])
                     )
                 }
             }

@@ -78,6 +78,8 @@ public enum Limits {
     public static let keptLogs = 8
     /// The plaintext bytes of one chunk of a file, at most.
     public static let chunkBytes = 64 << 10
+    /// The plaintext bytes of one chunk of a file that handles share, at most: programs read and write parts of it.
+    package static let sharedChunkBytes = 16 << 10
     /// The bytes of a file: chunk counters and offsets stay far from overflow.
     public static let fileBytes: Int64 = 1 << 40
     /// The bytes of buffered payloads of all connections: half the memory that a service may lock by default.
@@ -295,6 +297,14 @@ public enum Limits {
     /// Chunks of open files that are kept in plaintext until a lock or a close, each of at most ``chunkBytes`` of locked
     /// memory.
     package static let openedChunks = 8
+    /// Chunks that one sync of an open file writes to the catalog's log instead of syncing their slots.
+    package static let loggedChunks = 16
+    /// Their bytes: a chunk of 64 KiB, or some of a database's page size.
+    package static let loggedBytes = 80 << 10
+    /// The bytes of a file that are in the log at most, and then are synced in their slots.
+    package static let loggedBytesOfFile = 512 << 10
+    /// The bytes of all files that are in the log at most: the next start after a crash writes them to their slots.
+    package static let loggedBytesOfVault = 4 << 20
     /// Bytes of a content from which on libcrypto is loaded, which takes some milliseconds and a few MiB.
     package static let bulkBytes: Int64 = 4 << 20
     /// Bytes of chunks that are sealed and written while other requests wait: two chunks of a database's page size.

@@ -59,7 +59,7 @@ extension Vault {
     ///
     /// - Returns: Whether it was left.
     func defersSync(of file: OpenFile, _ call: Call) -> Bool {
-        guard call.caller.choice.defersSyncs, file.hasChanges, !file.isRevoked, !closedFiles.areTooMany else {
+        guard call.caller.choice.defersSyncs, file.hasUnsyncedChunks, !file.isRevoked, !closedFiles.areTooMany else {
             return false
         }
         let origin = call.caller.identity.processID
@@ -129,7 +129,7 @@ extension Vault {
     /// Syncs files that the caller has claimed; those that fail stay changed.
     private func synchronize(_ closed: [ClosedFile], _ store: FileStore, then next: @escaping Step.Next) throws -> Step {
         // One may lose its name meanwhile.
-        let closed = closed.filter { $0.file.hasChanges && !$0.file.isUnlinked }
+        let closed = closed.filter { $0.file.hasUnsyncedChunks && !$0.file.isUnlinked }
         if closed.isEmpty { return try next() }
         let plans = closed.map { store.planSyncing($0.file) }
         return .work(with: ()) { (_) throws(CofferError) in
@@ -137,12 +137,10 @@ extension Vault {
         } then: { [self] outcomes in
             guard let catalog = openCatalog, catalog.files === store else { throw CofferError.vaultIsGone }
             let synced = zip(closed, outcomes).filter(\.1).map(\.0)
-            for closed in synced where closed.file.hasChanges {
-                try catalog.change { changes in
-                    try store.commit(closed.file, now: wallClockMilliseconds())
-                    changes.origin = closed.origin
-                    try changes.note(try store.item(of: closed.file).map { ItemChange(.changed, $0) })
-                }
+            for (closed, isSynced) in zip(closed, outcomes) where !isSynced { store.noteFailedSync(of: closed.file) }
+            for closed in synced where closed.file.hasUnsyncedChunks {
+                catalog.changes.origin = closed.origin
+                try commit(closed.file, store, catalog)
             }
             return .committed { [self] in try giveBack(synced.map(\.file), store, then: next) }
         }
@@ -152,7 +150,7 @@ extension Vault {
     private func endSync(of files: [ClosedFile], _ store: FileStore) {
         for closed in files {
             let file = closed.file
-            if file.hasChanges && !file.isUnlinked && openCatalog?.files === store {
+            if file.hasUnsyncedChunks && !file.isUnlinked && openCatalog?.files === store {
                 closedFiles.files.append(closed)
             } else {
                 file.handleCount -= 1

@@ -50,7 +50,8 @@ extension Vault {
             let offset = handle.appends ? file.byteCount : params.offset ?? file.byteCount
             guard let bytes = content.take() else { throw CofferError.takenTwice }
             let end = offset + Int64(bytes.count)
-            let plan = try store.planWriting(bytes.count, at: offset, of: file)
+            let most = handle.isShared ? Limits.sharedChunkBytes : Limits.chunkBytes
+            let plan = try store.planWriting(bytes.count, at: offset, of: file, chunksAtMost: most)
             return try carryOut(plan, with: bytes, on: file, store) { [self] written in
                 store.apply(written, upTo: written.isEmpty ? 0 : end, to: file)
                 file.noteChange(at: wallClockNanoseconds())

@@ -14,7 +14,7 @@ extension Vault {
         call.isFor("can't sync \(handle.file.subject)")
         // Writes before a lock are sealed already, so this needs no key.
         guard let store = handle.store else { throw CofferError.vaultIsGone }
-        return synchronize(handle.file, store, call) { [self] in
+        return synchronize(handle.file, store, call, mayLog: true) { [self] in
             // The file may have been made, or renamed, without a sync.
             guard let catalog = openCatalog, catalog.isBehind else { return .done }
             try catalog.makeDurable()
@@ -39,10 +39,18 @@ extension Vault {
     }
 
     /// Syncs a file once the request holds its content.
+    ///
+    /// - Parameters:
+    ///   - file: The file.
+    ///   - store: Its store.
+    ///   - call: The request.
+    ///   - mayLog: Whether the log of the catalog suffices for a few chunks, until the file is closed.
+    ///   - next: What follows.
     func synchronize(
         _ file: OpenFile,
         _ store: FileStore,
         _ call: Call,
+        mayLog: Bool = false,
         then next: @escaping Step.Next
     ) -> Step {
         .claim(.content(of: file)) { [self] in
@@ -51,26 +59,61 @@ extension Vault {
             // Another request may have closed the handle, or the sync of a write may be part of this turn's
             // transaction.
             guard file.isBeingCommitted, openCatalog?.files === store else {
-                return try synchronizeChanged(file, store, then: next)
+                return try synchronizeChanged(file, store, mayLog: mayLog, then: next)
             }
-            return .committed { [self] in try synchronizeChanged(file, store, then: next) }
+            return .committed { [self] in try synchronizeChanged(file, store, mayLog: mayLog, then: next) }
         }
     }
 
     /// Syncs a file that the caller has claimed; `next` runs once all of it is committed.
-    func synchronizeChanged(_ file: OpenFile, _ store: FileStore, then next: @escaping Step.Next) throws -> Step {
-        guard file.hasChanges else { return try next() }
+    ///
+    /// - Parameters:
+    ///   - file: The file.
+    ///   - store: Its store.
+    ///   - mayLog: Whether the log of the catalog suffices for a few chunks.
+    ///   - next: What follows.
+    func synchronizeChanged(
+        _ file: OpenFile,
+        _ store: FileStore,
+        mayLog: Bool = false,
+        then next: @escaping Step.Next
+    ) throws -> Step {
+        guard mayLog ? file.hasChanges : file.hasUnsyncedChunks else { return try next() }
+        if mayLog, let logged = store.planLogging(file) { return try record(file, store, logging: logged, then: next) }
         let plan = store.planSyncing(file)
         return .work(with: ()) { (_) throws(CofferError) in
             try plan.perform()
+        } ended: { failure in
+            if failure != nil { store.noteFailedSync(of: file) }
         } then: { [self] _ in
-            guard let catalog = openCatalog, catalog.files === store else { throw CofferError.vaultIsGone }
-            unannounced.removeAll { $0.file === file }
-            try catalog.change { changes in
-                try store.commit(file, now: wallClockMilliseconds())
-                try changes.note(try store.item(of: file).map { ItemChange(.changed, $0) })
-            }
-            return .committed { [self] in try giveBack([file], store, then: next) }
+            try record(file, store, then: next)
+        }
+    }
+
+    /// Records in the catalog what was synced, or what it logs.
+    private func record(
+        _ file: OpenFile,
+        _ store: FileStore,
+        logging logged: [LoggedChunk]? = nil,
+        then next: @escaping Step.Next
+    ) throws -> Step {
+        guard let catalog = openCatalog, catalog.files === store else { throw CofferError.vaultIsGone }
+        unannounced.removeAll { $0.file === file }
+        try commit(file, store, catalog, logging: logged)
+        return .committed { [self] in try giveBack([file], store, then: next) }
+    }
+
+    /// Records what was synced, and has clients notified if something was written.
+    func commit(
+        _ file: OpenFile,
+        _ store: FileStore,
+        _ catalog: Catalog,
+        logging logged: [LoggedChunk]? = nil
+    ) throws {
+        let isChanged = file.hasChanges
+        try catalog.change { changes in
+            try store.commit(file, logging: logged, now: wallClockMilliseconds())
+            if isChanged { try changes.note(try store.item(of: file).map { ItemChange(.changed, $0) }) }
         }
     }
 

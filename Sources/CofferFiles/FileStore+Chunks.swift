@@ -43,8 +43,14 @@ extension FileStore {
     ///   - count: The number of bytes.
     ///   - offset: The offset in the file.
     ///   - file: The file, after ``prepareWriting(_:)``.
+    ///   - most: The largest chunk size that the first write may choose.
     /// - Throws: `dataTooLarge`; `io` if the chunk size can't be chosen.
-    package func planWriting(_ count: Int, at offset: Int64, of file: OpenFile) throws -> WritePlan {
+    package func planWriting(
+        _ count: Int,
+        at offset: Int64,
+        of file: OpenFile,
+        chunksAtMost most: Int = Limits.chunkBytes
+    ) throws -> WritePlan {
         guard offset <= Limits.fileBytes - Int64(count) else {
             throw CofferError(
                 .dataTooLarge,
@@ -52,7 +58,7 @@ extension FileStore {
                 operation: .write
             )
         }
-        if count > 0 { try chooseChunkSize(forWriting: count, of: file) }
+        if count > 0 { try chooseChunkSize(forWriting: count, atMost: most, of: file) }
         let chunkBytes = file.chunkBytes
         var pieces: [WritePlan.Piece] = []
         var place = offset
@@ -78,8 +84,12 @@ extension FileStore {
 
     /// Chooses the chunk size of an overlay by the first write to it: a database writes pages, and would have to read and
     /// write a large chunk for each of them; a stream would need many rows for small ones.
-    private func chooseChunkSize(forWriting count: Int, of file: OpenFile) throws(CofferError) {
-        let chunkBytes = ContentFormat.chunkBytes(forWriting: count)
+    private func chooseChunkSize(
+        forWriting count: Int,
+        atMost most: Int,
+        of file: OpenFile
+    ) throws(CofferError) {
+        let chunkBytes = ContentFormat.chunkBytes(forWriting: count, atMost: most)
         guard file.hasNoSlots, !file.isBeingCommitted, chunkBytes != file.content.chunkBytes,
             let overlay = file.content.overlay
         else { return }
@@ -214,7 +224,7 @@ extension FileStore {
     private func sources(of indices: ClosedRange<Int64>, in file: OpenFile) throws -> [ChunkSource] {
         let (first, last) = (indices.lowerBound, indices.upperBound)
         // A row with impossible values must cost its own chunk only: then each is looked up alone.
-        if first < last, let rows = try? chunks.rows(of: file.node, from: first, to: last) {
+        if first < last, first < file.rowsEnd, let rows = try? chunks.rows(of: file.node, from: first, to: last) {
             let slots = Dictionary(rows.map { ($0.chunk, $0.slot) }) { $1 }
             return indices.map { file.known($0) ?? slots[$0].map { .slot($0) } ?? file.unwritten($0) }
         }
@@ -223,7 +233,7 @@ extension FileStore {
 
     private func source(of index: Int64, in file: OpenFile) throws -> ChunkSource {
         if let known = file.known(index) { return known }
-        if file.hasNoSlots { return file.unwritten(index) }
+        if index >= file.rowsEnd { return file.unwritten(index) }
         do {
             if let slot = try chunks.slot(of: index, in: file.node) { return .slot(slot) }
         } catch is ContentFormat.Finding {
@@ -268,37 +278,45 @@ extension FileStore {
     ///
     /// - Parameters:
     ///   - file: The file.
+    ///   - logged: What was not synced, by ``planLogging(_:)``; `nil` if its overlay was.
     ///   - now: Milliseconds since 1970.
-    package func commit(_ file: OpenFile, now: Int64) throws {
-        guard file.hasChanges else { return }
+    package func commit(_ file: OpenFile, logging logged: [LoggedChunk]? = nil, now: Int64) throws {
+        if logged == nil, !file.isUnlinked { file.isHeaderSynced = true }
+        guard file.hasChanges else {
+            if file.loggedByteCount > 0 { try forgetLogged(of: file) }
+            return
+        }
         guard !file.isUnlinked, let node = try tree.node(numbered: file.node, file.subject), node.content == file.id
         else {
             // The file has no name any more: its data exists as long as its handles.
             return
         }
+        let rowsEnd = file.rowsEnd
         let changes = file.beginCommit()
         var tag = ChunksTag(node.metadata.chunksTag)
         do {
             try connection.transaction {
                 try forgetRemoved()
+                if logged == nil { try forgetLogged(of: file) }
                 if let cut = changes.cutFrom {
                     for (chunk, slot) in try chunks.rows(of: file.node, from: cut) {
-                        forget(slot, chunk, file, &tag, isEmptied: true)
+                        try forget(slot, chunk, file, &tag, isEmptied: true)
                     }
                     try chunks.remove(from: cut, in: file.node)
                 }
                 for chunk in changes.holes {
                     guard let old = try chunks.slot(of: chunk, in: file.node) else { continue }
-                    forget(old, chunk, file, &tag, isEmptied: true)
+                    try forget(old, chunk, file, &tag, isEmptied: true)
                     try chunks.remove(chunk, in: file.node)
                 }
                 for (chunk, slot) in changes.chunks {
-                    if let old = try chunks.slot(of: chunk, in: file.node) {
-                        forget(old, chunk, file, &tag, isEmptied: slot.byteCount == 0)
+                    if chunk < rowsEnd, let old = try chunks.slot(of: chunk, in: file.node) {
+                        try forget(old, chunk, file, &tag, isEmptied: slot.byteCount == 0)
                     }
                     try chunks.put(slot, chunk, in: file.node)
                     tag.toggle(chunks.tag(of: slot, chunk, in: file.id))
                 }
+                try log(logged ?? [], of: file)
                 var metadata = node.metadata
                 metadata.byteCount = file.byteCount
                 metadata.visibleBaseBytes = file.visibleBaseBytes
@@ -325,7 +343,8 @@ extension FileStore {
         _ file: OpenFile,
         _ tag: inout ChunksTag,
         isEmptied: Bool
-    ) {
+    ) throws {
+        try forgetLogged(in: slot.number, of: file)
         tag.toggle(chunks.tag(of: slot, chunk, in: file.id))
         file.willForget(slot.number, isEmptied: isEmptied)
     }

@@ -97,6 +97,7 @@ extension FileStore {
             }
         }
         contents.sweep()
+        try recoverLogged()
         var dead: [ItemID] = []
         try connection.rows("SELECT content FROM file_dead_contents") { row in
             if let id = ItemID(try row.blob(0)) { dead.append(id) }

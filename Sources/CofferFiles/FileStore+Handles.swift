@@ -145,6 +145,7 @@ extension FileStore {
             opening.tag.toggle(chunks.tag(of: slot, chunk, in: opening.file.content))
             opening.usedSlots.append(slot.number)
             opening.mostBytes = max(opening.mostBytes, slot.byteCount)
+            opening.rowsEnd = chunk + 1
         }
         guard rows.count == limit, let last = rows.last else { return false }
         opening.next = last.chunk + 1
@@ -211,6 +212,7 @@ extension FileStore {
             visibleBaseBytes: node.metadata.visibleBaseBytes,
             usedSlots: opening.usedSlots,
             keptSlotCount: pins == nil ? 0 : try parts.overlay?.slotCount() ?? 0,
+            rowsEnd: hasItsRows ? opening.rowsEnd : .max,
             isIntact: !salvaging,
             hasItsRows: hasItsRows && !opening.hasUnknownChunks
         )
@@ -281,6 +283,8 @@ package final class FileOpening {
     /// It starts below zero, so that rows with impossible numbers are found.
     var next: Int64 = .min
     var hasImpossibleRows = false
+    /// The chunk behind the last row.
+    var rowsEnd: Int64 = 0
     var tag = ChunksTag.none
     var usedSlots: [Int64] = []
     /// The bytes of the largest rewritten chunk.

@@ -42,6 +42,13 @@ package final class FileStore {
     var pins: ContentPins?
     /// The contents that a backup has kept, to be removed.
     var released: [ItemID] = []
+    /// Whether the catalog may have logged chunks.
+    var hasLogged = false
+    /// The bytes of the logged chunks of open files.
+    var loggedByteCount = 0
+    /// Contents with logged chunks that the disk has refused: the kernel may have dropped them from its cache since, so the
+    /// next start writes them again.
+    var keptLogged: Set<ItemID> = []
 
     /// The migrations of the store, in their order.
     ///
@@ -101,6 +108,7 @@ package final class FileStore {
         unsealedMigration,
         FileTree.linksMigration,
         keptMigration,
+        loggedMigration,
     ]
 
     /// Opens the store in a catalog after its migrations.
@@ -391,6 +399,7 @@ package final class FileStore {
         }
         try unlink(id)
         try tree.delete(id, content: content)
+        if let content { try forgetLogged(of: content) }
         return content
     }
 
@@ -405,6 +414,7 @@ package final class FileStore {
         } catch let finding as ContentFormat.Finding {
             throw CofferError.damaged(content: open.subject, found: finding.words)
         }
+        settleLogged(of: open)
         openFiles[node] = nil
         unlinking.append(open)
     }

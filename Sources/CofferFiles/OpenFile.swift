@@ -37,6 +37,13 @@ package final class OpenFile {
     /// The reads in progress: a slot that one of them may read is not written again.
     private var readCount = 0
 
+    /// The bytes of its chunks that the catalog has logged, and that may not be on the disk in their slots.
+    package internal(set) var loggedByteCount = 0
+    /// The chunk from which on the catalog has no rows of it: those need not be looked up.
+    private(set) var rowsEnd: Int64
+    /// Whether the header of its overlay is on the disk: a chunk that is logged is found by it.
+    var isHeaderSynced: Bool
+
     /// Whether the commit that was to make it has failed: no row of it is left.
     package private(set) var isUndone = false
     /// The number of its handles.
@@ -95,6 +102,7 @@ package final class OpenFile {
         visibleBaseBytes: Int64,
         usedSlots: [Int64],
         keptSlotCount: Int64 = 0,
+        rowsEnd: Int64 = 0,
         isIntact: Bool = true,
         hasItsRows: Bool = true
     ) {
@@ -107,6 +115,8 @@ package final class OpenFile {
         self.byteCount = byteCount
         self.visibleBaseBytes = visibleBaseBytes
         slots = SlotSpace(used: usedSlots, keeping: keptSlotCount)
+        isHeaderSynced = !usedSlots.isEmpty
+        self.rowsEnd = rowsEnd
     }
 
     /// The number of the file, which its names share.
@@ -129,6 +139,15 @@ package final class OpenFile {
 
     /// Whether data was written since the last sync.
     package var hasChanges: Bool { !pending.isEmpty }
+
+    /// Whether its overlay has chunks that were written and may not be on the disk.
+    package var hasUnsyncedChunks: Bool { hasChanges || loggedByteCount > 0 }
+
+    /// Whether what was written may be logged instead of synced: its overlay has its place and its header.
+    var mayLog: Bool { isHeaderSynced && !isOverlayStaged && !isUnlinked }
+
+    /// The slots that were written since the last sync.
+    var pendingSlots: some Sequence<ChunkSlot> { pending.chunks.values }
 
     /// Whether the transaction of a sync is in flight.
     package var isBeingCommitted: Bool { committing != nil }
@@ -155,6 +174,7 @@ package final class OpenFile {
     }
 
     private func useOverlay(_ overlay: Overlay) {
+        isHeaderSynced = false
         content = OpenedContent(
             id: content.id,
             subject: content.subject,
@@ -298,6 +318,7 @@ package final class OpenFile {
     func beginCommit() -> Changes {
         // If a transaction is still in flight, the catalog has its changes already, because it is the same transaction.
         committing = pending.merged(over: committing)
+        for chunk in pending.chunks.keys { rowsEnd = max(rowsEnd, chunk + 1) }
         defer { pending = Changes() }
         return pending
     }
@@ -371,79 +392,5 @@ extension OpenFile.Changes {
         all.changesSize = all.changesSize || changesSize
         all.time = time ?? all.time
         return all
-    }
-}
-
-/// The free slots of an overlay.
-struct SlotSpace {
-    private var free: [Int64] = []
-    /// Free slots, the first ones last; as ranges, because a row may name a slot far beyond all others.
-    private var gaps: [Range<Int64>] = []
-    /// Free, but possibly being read.
-    private var freed: [Int64] = []
-    private var end: Int64
-    /// Slots whose space is of no use before they are taken again.
-    var emptied: Set<Int64> = []
-
-    /// Creates the slots of an overlay from those that are in use.
-    ///
-    /// - Parameter keptCount: The first slots, which are not written again whether or not they are in use.
-    init(used: [Int64], keeping keptCount: Int64) {
-        end = max(keptCount, (used.max() ?? -1) + 1)
-        guard keptCount == 0, used.count < end else { return }
-        var next: Int64 = 0
-        for number in used.sorted() {
-            if number > next { gaps.append(next..<number) }
-            next = max(next, number + 1)
-        }
-        gaps.reverse()
-    }
-
-    /// Whether none was ever taken, or reserved.
-    var isUnused: Bool { end == 0 }
-
-    mutating func take() -> Int64 {
-        if let number = free.popLast() {
-            emptied.remove(number)
-            return number
-        }
-        if let gap = gaps.popLast() {
-            if gap.count > 1 { gaps.append(gap.lowerBound + 1..<gap.upperBound) }
-            return gap.lowerBound
-        }
-        defer { end += 1 }
-        return end
-    }
-
-    mutating func free(_ number: Int64) { freed.append(number) }
-
-    /// No read is in progress: freed slots can be reused.
-    mutating func reuseFreed() {
-        free += freed
-        freed = []
-    }
-
-    /// The free ones of those that were emptied, as ranges.
-    mutating func takeEmptied() -> [Range<Int64>] {
-        if emptied.isEmpty { return [] }
-        var ranges: [Range<Int64>] = []
-        for number in free.filter(emptied.contains).sorted() {
-            emptied.remove(number)
-            if let last = ranges.last, last.upperBound == number {
-                ranges[ranges.count - 1] = last.lowerBound..<(number + 1)
-            } else {
-                ranges.append(number..<(number + 1))
-            }
-        }
-        return ranges
-    }
-
-    /// Makes that many slots at the end free, and returns the new ones.
-    mutating func reserve(_ count: Int) -> Range<Int64> {
-        let missing = max(0, count - gaps.reduce(free.count) { $0 + $1.count })
-        let first = end
-        if missing > 0 { gaps.insert(first..<first + Int64(missing), at: 0) }
-        end += Int64(missing)
-        return first..<end
     }
 }

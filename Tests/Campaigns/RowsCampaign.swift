@@ -77,7 +77,7 @@ enum RowsCampaign {
             case "catalog_settings", "schema_migrations": count
             // A directory has at most five entries.
             case "file_nodes": 5
-            case "keychain_items", "file_chunks", "keychain_history", "keychain_tags": 1
+            case "keychain_items", "file_chunks", "file_logged_chunks", "keychain_history", "keychain_tags": 1
             default: 0
             }
         }

@@ -111,6 +111,9 @@ final class RowCatalog {
         try connection.execute("INSERT INTO keychain_untagged VALUES (1)")
         try connection.execute("INSERT INTO file_dead_contents VALUES (randomblob(16))")
         try connection.execute(
+            "INSERT INTO file_logged_chunks SELECT content, 0, randomblob(4112) FROM file_nodes WHERE kind = 2"
+        )
+        try connection.execute(
             """
             INSERT INTO keychain_quarantine (stage, damage, moved, row, uuid, class_key, primary_tag, metadata, wrapped_key, secret)
             SELECT 'keychainItems', 'row', 1, id, uuid, class_key, primary_tag, metadata, wrapped_key, secret

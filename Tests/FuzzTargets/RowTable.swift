@@ -148,6 +148,17 @@ package struct RowTable: Sendable {
             """
         ),
         RowTable(
+            "file_logged_chunks",
+            ["content", "slot", "stored"],
+            """
+            UPDATE file_logged_chunks SET
+                content = CASE ?3 WHEN 0 THEN iif(?2, ?1 + 0.5, ?1) ELSE content END,
+                slot = CASE ?3 WHEN 1 THEN iif(?2, ?1 + 0.5, ?1) ELSE slot END,
+                stored = CASE ?3 WHEN 2 THEN iif(?2, ?1 + 0.5, ?1) ELSE stored END
+            WHERE (content, slot) = (SELECT content, slot FROM file_logged_chunks ORDER BY content, slot LIMIT 1 OFFSET ?4)
+            """
+        ),
+        RowTable(
             "file_quarantine",
             [
                 "id", "damage", "moved", "row", "parent", "name_tag", "kind", "class_key", "content", "wrapped_key",
