@@ -121,7 +121,12 @@ final class DaemonConnection: Sendable {
         defer { if !isNoted { recent.forget() } }
         return try state.withLock { (state) throws(CallFailure) in
             while true {
-                let client = try Self.connect(&state, address, handleEpoch: epoch)
+                let client = try Self.connect(
+                    &state,
+                    address,
+                    handleEpoch: epoch,
+                    mayBeRepeated: Parameters.method.isIdempotent
+                )
                 do throws(CofferError) {
                     let answer = try client.call(params, payload: payload)
                     return Reply(value: answer.value, payload: answer.payload, epoch: state.epoch)
@@ -138,10 +143,11 @@ final class DaemonConnection: Sendable {
     private static func connect(
         _ state: inout State,
         _ address: DaemonAddress,
-        handleEpoch: Int?
+        handleEpoch: Int?,
+        mayBeRepeated: Bool = false
     ) throws(CallFailure) -> BlockingClient {
         // A change that is sent on a connection that the daemon has left would have an unknown outcome.
-        if state.client?.hasHungUp == true { state.client = nil }
+        if !mayBeRepeated, state.client?.hasHungUp == true { state.client = nil }
         if let handleEpoch, state.client == nil || handleEpoch != state.epoch { throw .handleLost }
         if let client = state.client { return client }
         let client = try address.connect()

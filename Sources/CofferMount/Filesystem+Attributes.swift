@@ -15,6 +15,9 @@ extension Filesystem {
             try truncate(number, to: byteCount, isOpen: change.isByDescriptor)
         }
         guard change.changesMore else { return try found(number) }
+        if let mode = change.mode, mode & (S_ISUID | S_ISGID) != 0 {
+            (try? openFiles.file(number))?.mayHaveSpecialBits = true
+        }
         if change.modified != nil { noteStatedTime(of: number) }
         if let file = try? openFiles.file(number), file.isWritten,
             let attributes = pending.add(change, of: number, to: recent.attributes(beforeChange: change, of: number))
@@ -25,6 +28,24 @@ extension Filesystem {
         }
         settle()
         return RecentAnswers.Found(attributes: try send(change, of: number), validity: validity)
+    }
+
+    /// Drops the bits of a mode by which a program would run with the rights of the owner, because the content or the owner
+    /// changes: the kernel leaves that to the file system, and need not ask before each write whether there are any.
+    ///
+    /// As on other file systems, the bit of the group means something else if the group can't run the file.
+    package func dropSpecialBits(of number: UInt64) throws(Errno) {
+        let file = try? openFiles.file(number)
+        if let file, !file.mayHaveSpecialBits { return }
+        let attributes = try found(number).attributes
+        guard attributes.kind == .file else { return }
+        let dropped = S_ISUID | (attributes.mode & S_IXGRP == 0 ? 0 : S_ISGID)
+        if attributes.mode & dropped != 0 {
+            var change = AttributeChange()
+            change.mode = attributes.mode & ~dropped
+            _ = try setAttributes(of: number, change)
+        }
+        file?.mayHaveSpecialBits = false
     }
 
     private func noteStatedTime(of number: UInt64) {

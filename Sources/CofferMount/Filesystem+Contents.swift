@@ -114,6 +114,7 @@ extension Filesystem {
         let attributes = learn(file, as: name, in: parent)
         recent.made(attributes, as: name, in: parent, since: ticket)
         let (opened, _) = openFiles.pin(attributes.number) { makeOpenFile(attributes.number, on: connection) }
+        opened.mayHaveSpecialBits = attributes.mode & (S_ISUID | S_ISGID) != 0
         let opening = opened.adopt(reply.value.handle, reply.epoch, isWriting: mode.isWriting)
         return (attributes, opening)
     }

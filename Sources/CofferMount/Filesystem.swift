@@ -44,6 +44,8 @@ package final class Filesystem: Sendable {
     let reads = ReadGate()
     /// Whether changes of other clients are followed, so that the kernel may keep what it knows until then.
     let isFollowing = Atomic(false)
+    /// Whether the kernel has had a reply.
+    let hasReplied = Atomic(false)
     /// The replies that tell the kernel of files, and are under way.
     let descriptions = ReadGate()
     let lanes = ReadLanes()

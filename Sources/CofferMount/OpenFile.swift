@@ -2,6 +2,7 @@ internal import CofferClient
 internal import CofferCore
 internal import CofferSystem
 internal import CofferWire
+internal import Glibc
 internal import Synchronization
 
 /// A file that programs have open: all of them share one handle for reading, and one for writing, because the daemon
@@ -65,6 +66,7 @@ final class OpenFile: Sendable {
     private let path: @Sendable () throws(Errno) -> ItemName
     private let state = Mutex(State())
     private let losses = Mutex(Losses())
+    private let specialBits = Atomic(true)
 
     /// - Parameters:
     ///   - number: The number of the file.
@@ -84,6 +86,12 @@ final class OpenFile: Sendable {
         self.group = group
         self.closedFiles = closedFiles
         self.path = path
+    }
+
+    /// Whether its mode may have bits that a change of its content drops.
+    var mayHaveSpecialBits: Bool {
+        get { specialBits.load(ordering: .relaxed) }
+        set { specialBits.store(newValue, ordering: .relaxed) }
     }
 
     // MARK: Opening and closing
@@ -176,6 +184,7 @@ final class OpenFile: Sendable {
             _ = try? connection.call(FileCloseParameters(handle: reply.value.handle), in: reply.epoch)
             throw .stale
         }
+        if let mode = reply.value.file?.mode { mayHaveSpecialBits = UInt32(mode) & (S_ISUID | S_ISGID) != 0 }
         return Handle(number: reply.value.handle, epoch: reply.epoch)
     }
 

@@ -63,6 +63,37 @@ struct MountAttributesTests {
         #expect(try seen.st_ino == status("a").st_ino)
     }
 
+    /// The calls of read(2) that the mount has made: one for each request of the kernel, and one for each answer.
+    private func readCount() throws -> Int {
+        let text = try String(contentsOfFile: "/proc/\(mount.processID)/io", encoding: .utf8)
+        let line = try #require(text.split(separator: "\n").first { $0.hasPrefix("syscr: ") })
+        return try #require(Int(line.dropFirst(7)))
+    }
+
+    @Test func `a write is one request of the kernel`() throws {
+        let file = try OpenDescriptor(path("a"), O_RDWR | O_CREAT)
+        #expect(file.write("x") == 0)
+        let before = try readCount()
+        for _ in 0..<200 { #expect(file.write("text") == 0) }
+        // With a question before each of them it would be 600.
+        #expect((400..<500).contains(try readCount() - before))
+    }
+
+    @Test(.enabled(if: geteuid() == 0))
+    func `what root writes keeps its mode, and what gets another owner does not`() throws {
+        try put("x", to: path("a"))
+        #expect(errnoOf { Int(chmod(path("a"), 0o6755)) } == 0)
+        let file = try OpenDescriptor(path("a"), O_RDWR)
+        #expect(file.write("text") == 0)
+        #expect(truncate(path("a"), 2) == 0)
+        #expect(try status("a").st_mode == S_IFREG | 0o6755)
+        #expect(errnoOf { Int(chown(path("a"), 12, 34)) } == 0)
+        #expect(try status("a").st_mode == S_IFREG | 0o755)
+        #expect(errnoOf { Int(chmod(path("a"), 0o2745)) } == 0)
+        #expect(errnoOf { Int(chown(path("a"), 13, 35)) } == 0)
+        #expect(try status("a").st_mode == S_IFREG | 0o2745)
+    }
+
     @Test func `the time of a change is that of the write, and stays when the file is closed`() throws {
         let file = try OpenDescriptor(path("a"), O_RDWR | O_CREAT)
         #expect(file.write("x") == 0)

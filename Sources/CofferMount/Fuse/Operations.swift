@@ -21,9 +21,9 @@ enum Operations {
             guard let connection = unsafe connection else { return }
             // What is passed through pipes can't be wiped.
             let pipes = FUSE_CAP_SPLICE_READ | FUSE_CAP_SPLICE_WRITE | FUSE_CAP_SPLICE_MOVE
-            // The kernel asks for bits to be dropped by setattr instead. It must not drop what it has cached at each new time
-            // of change, which is that of its own writes: while one is under way it would read, and keep, what was there
-            // before. Of the changes of others the daemon tells.
+            // Special bits are dropped by the second version of this, of which libfuse does not know: see Session. The kernel
+            // must not drop what it has cached at each new time of change, which is that of its own writes: while one is
+            // under way it would read, and keep, what was there before. Of the changes of others the daemon tells.
             unsafe connection.pointee.want &= ~UInt32(pipes | FUSE_CAP_HANDLE_KILLPRIV | FUSE_CAP_AUTO_INVAL_DATA)
             unsafe connection.pointee.want |= connection.pointee.capable & UInt32(FUSE_CAP_EXPLICIT_INVAL_DATA)
             unsafe connection.pointee.max_write = UInt32(Limits.framePayloadBytes)
@@ -69,6 +69,10 @@ enum Operations {
             change.isByDescriptor = unsafe info != nil
             let wanted = change
             unsafe Request(request).describe { (request, filesystem) throws(Errno) in
+                let isOwned = wanted.userID != nil || wanted.groupID != nil
+                if isOwned && wanted.mode == nil || wanted.byteCount != nil && !request.isOfRoot {
+                    try filesystem.dropSpecialBits(of: number)
+                }
                 let found = try filesystem.setAttributes(of: number, wanted)
                 request.reply(found.attributes, validity: found.validity)
             }
@@ -164,6 +168,7 @@ enum Operations {
             let mode = Filesystem.OpenMode(flags: info.flags)
             unsafe Request(request).answer { (request, filesystem) throws(Errno) in
                 let (opening, wasOpen) = try filesystem.open(number, mode)
+                if mode.truncates && mode.isWriting && !request.isOfRoot { try? filesystem.dropSpecialBits(of: number) }
                 info.keep_cache = wasOpen ? 1 : 0
                 info.fh = opening
                 if !request.reply(opened: info) { filesystem.release(number, opening, mode) }
@@ -180,6 +185,7 @@ enum Operations {
             let buffer = unsafe UnsafeRawBufferPointer(start: bytes, count: count)
             let isMapped = unsafe info?.pointee.writepage == 1
             unsafe Request(request).answer { (request, filesystem) throws(Errno) in
+                if !request.isOfRoot { try filesystem.dropSpecialBits(of: number) }
                 let write = isMapped ? filesystem.writeBack : filesystem.write
                 try write(number, Int64(offset), unsafe buffer.bytes)
                 request.reply(written: count)
@@ -200,7 +206,9 @@ enum Operations {
             unsafe Request(request).confirm { (filesystem) throws(Errno) in try filesystem.sync(number, opening) }
         }
         unsafe table.fallocate = { request, number, flags, offset, count, _ in
+            let isOfRoot = unsafe Request(request).isOfRoot
             unsafe Request(request).confirm { (filesystem) throws(Errno) in
+                if !isOfRoot { try filesystem.dropSpecialBits(of: number) }
                 try filesystem.allocate(number, at: Int64(offset), count: Int64(count), flags: flags)
             }
         }

@@ -29,6 +29,12 @@ struct Request {
         return Birth(mode: mode, owner: owner, own: own)
     }
 
+    /// Whether root asks, whose changes of a content leave its mode as it is.
+    var isOfRoot: Bool {
+        let context = unsafe fuse_req_ctx(pointer)
+        return unsafe context?.pointee.uid == 0
+    }
+
     /// Runs an operation that replies by itself, or fails.
     func answer(_ operation: (Request, Filesystem) throws(Errno) -> Void) {
         do throws(Errno) {

@@ -2,6 +2,7 @@ internal import CFuse
 internal import CofferCore
 internal import CofferSystem
 internal import Glibc
+internal import Synchronization
 
 /// A mount: a session of libfuse, whose requests several threads take.
 @safe
@@ -45,6 +46,28 @@ final class Session: Watcher.Cache, @unchecked Sendable {
                 hint: "the package fuse3 is needed, and the directory must be yours"
             )
         }
+        var device = Self.device
+        // Without it, all is as before.
+        _ = unsafe fuse_session_custom_io(session, &device, fuse_session_fd(session))
+    }
+
+    /// What libfuse reads and writes by.
+    ///
+    /// The first reply, in which the file system says what it wants of the kernel, says more than libfuse of Debian 12 knows.
+    /// Otherwise the kernel would ask before each write whether the file has the capabilities of a program.
+    private static var device: fuse_custom_io {
+        var device = fuse_custom_io()
+        unsafe device.read = { descriptor, buffer, count, _ in unsafe Glibc.read(descriptor, buffer, count) }
+        unsafe device.writev = { descriptor, parts, count, context in
+            if let context = unsafe context, let parts = unsafe parts {
+                let filesystem = unsafe Unmanaged<Filesystem>.fromOpaque(context).takeUnretainedValue()
+                if !filesystem.hasReplied.exchange(true, ordering: .relaxed) {
+                    unsafe wantWritesWithoutQuestions(UnsafeMutableBufferPointer(start: parts, count: Int(count)))
+                }
+            }
+            return unsafe Glibc.writev(descriptor, parts, count)
+        }
+        return device
     }
 
     /// Replies to requests until the file system is unmounted.
@@ -87,4 +110,16 @@ final class Session: Watcher.Cache, @unchecked Sendable {
     func dropEntry(_ name: String, in parent: UInt64) {
         _ = unsafe fuse_lowlevel_notify_inval_entry(session, parent, name, strlen(name))
     }
+}
+
+/// Adds to the reply to the first request that the file system drops special bits by itself, where the kernel knows of that.
+///
+/// - Parameter parts: The header of a reply, and a `fuse_init_out`.
+private func wantWritesWithoutQuestions(_ parts: UnsafeMutableBufferPointer<iovec>) {
+    let flagsOffset = 12
+    guard parts.count > 1, unsafe parts[1].iov_len > flagsOffset + 4, let answer = unsafe parts[1].iov_base
+    else { return }
+    let flags = unsafe answer.loadUnaligned(fromByteOffset: flagsOffset, as: UInt32.self)
+    // FUSE_HANDLE_KILLPRIV_V2
+    unsafe answer.storeBytes(of: flags | 1 << 28, toByteOffset: flagsOffset, as: UInt32.self)
 }
