@@ -11,6 +11,8 @@ package struct Configuration: Sendable {
     package var lockPolicy: LockSchedule.Policy
     /// Whether to lock when the last connection ends.
     package var locksOnLastDisconnect = false
+    /// Whether the daemon ends with its last connection: it serves one program.
+    package var endsOnLastDisconnect = false
     /// Seconds without a connection after which the server exits, if it holds no keys; `nil` for never.
     package var idleExitSeconds: Int?
     /// Receives the state of the vault at the start and after each change; `nil` if the vault can't be used.

@@ -171,7 +171,9 @@ package final class Server {
         // If a request is being carried out, it may use the handles: then they are released at its end.
         if !connection.isBusy { vault.releaseHandles(of: connection.caller) }
         acceptor.resume()
-        if connections.all.isEmpty && configuration.locksOnLastDisconnect { locks.lock(because: .lastDisconnect) }
+        guard connections.all.isEmpty else { return }
+        if configuration.locksOnLastDisconnect { locks.lock(because: .lastDisconnect) }
+        if configuration.endsOnLastDisconnect { isToShutDown = true }
     }
 
     /// Stops at the end of the turn.

@@ -21,6 +21,21 @@ package final class ScratchDirectory {
         directory = try Directory(openingPath: path)
     }
 
+    /// Removes directories that killed processes have left, of the kind whose users lock them, and the daemons in them
+    /// their state.
+    ///
+    /// - Parameter isOfKind: Whether a directory is of that kind.
+    package static func removeAbandoned(_ isOfKind: (Directory) -> Bool) throws(SystemError) {
+        let all = try Directory(openingPath: parent)
+        for name in try all.entries() where name.hasPrefix("coffer-") && name.utf8.count == 13 {
+            guard let found = try? Directory(openingPath: "\(parent)/\(name)"), (try? found.requireOwn()) != nil,
+                isOfKind(found), (try? found.lock()) == true
+            else { continue }
+            if found.contains("state"), (try? found.subdirectory("state").lock()) != true { continue }
+            try? all.removeTree(name)
+        }
+    }
+
     deinit { try? Directory(openingPath: Self.parent).removeTree(name) }
 }
 

@@ -31,6 +31,8 @@ enum Daemon {
             }
             // Only a socket that outlives the daemon can start it again.
             if !passed.sockets.isEmpty { configuration.idleExitSeconds = options.idleExitSeconds }
+            let scratch = try options.scratch.map { try ServedScratch($0, of: options.statePath()) }
+            if scratch != nil { configuration.idleExitSeconds = Limits.scratchSeconds }
             let loop = try EventLoop()
             let watchdog = try Watchdog(on: loop)
             let logind = try Logind(on: loop, delaysSleep: configuration.presencePolicy.locksOnSleep) { trouble in
@@ -54,6 +56,7 @@ enum Daemon {
             ServiceManager.notifyReady()
             server.run()
             withExtendedLifetime((signals, watchdog, logind)) {}
+            scratch?.remove()
         } catch let error as CofferError {
             fail(error)
         } catch let error as SystemError {

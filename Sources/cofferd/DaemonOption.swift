@@ -180,6 +180,14 @@ struct DaemonOption: Sendable {
             .flag({ $0.locksOnLastDisconnect = $1 })
         ),
         DaemonOption(
+            "--scratch",
+            """
+            serve a copy of a vault, in a directory that is gone afterwards, to one program: exit with the last connection, or \
+            after \(Limits.scratchSeconds) seconds without any, and remove DIR, which the state directory is in
+            """,
+            .text("DIR") { $0.scratch = $1 }
+        ),
+        DaemonOption(
             "--lock-on-sleep",
             setting: "LockOnSleep",
             "lock before the machine sleeps, without grace (yes)",

@@ -29,6 +29,8 @@ struct Options {
     var namesInJournal = false
     var lockPolicy = LockSchedule.Policy()
     var locksOnLastDisconnect = false
+    /// The directory that is removed at the end, with the state directory in it.
+    var scratch: String?
     /// Seconds without a connection after which the daemon exits; `nil` for never.
     var idleExitSeconds: Int?
     var trashDays = Limits.defaultTrashDays
@@ -151,6 +153,7 @@ struct Options {
             lockPolicy: lockPolicy
         )
         configuration.locksOnLastDisconnect = locksOnLastDisconnect
+        configuration.endsOnLastDisconnect = scratch != nil
         configuration.trashDays = trashDays
         configuration.trashByteCount = trashByteCount
         configuration.presencePolicy = presencePolicy
@@ -177,7 +180,8 @@ struct Options {
         return directory + "/coffer.sock"
     }
 
-    private func statePath() throws -> String {
+    /// The state directory; it may not exist yet.
+    func statePath() throws -> String {
         if let state { return state.hasPrefix("/") ? state : "\(try Self.workingDirectory())/\(state)" }
         if let given = Self.environment("STATE_DIRECTORY") { return given }
         if geteuid() == 0 { return "/var/lib/coffer" }

@@ -10,6 +10,7 @@ internal import Glibc
 ///
 /// Everything on the disk is sealed, in a directory that only the user can open.
 final class PrivateVault {
+    private static let configurationName = "cofferd.conf"
     private static let attempts = 500
     private static let pauseMicroseconds: UInt32 = 20_000
 
@@ -38,9 +39,12 @@ final class PrivateVault {
         progress: (RepositoryProgress) -> Void
     ) throws(CofferError) {
         do throws(SystemError) {
+            try ScratchDirectory.removeAbandoned { $0.contains(Self.configurationName) }
             scratch = try ScratchDirectory()
+            // Says that it is in use.
+            _ = try scratch.directory.lock()
             // Without the user's configuration and entitlements.
-            try scratch.directory.replace("cofferd.conf", with: RawSpan())
+            try scratch.directory.replace(Self.configurationName, with: RawSpan())
             _ = try scratch.directory.subdirectory("entitlements")
         } catch {
             throw error.cofferError("can't make a directory for the snapshot")
@@ -51,10 +55,10 @@ final class PrivateVault {
         }
         findings = try repository.restore(snapshot, into: "\(path)/state", progress: progress).findings.map(\.message)
         let arguments = [
-            "--state", "\(path)/state", "--socket", "\(path)/socket", "--config", "\(path)/cofferd.conf",
+            "--state", "\(path)/state", "--socket", "\(path)/socket", "--config", "\(path)/\(Self.configurationName)",
             "--entitlements", "\(path)/entitlements", "--no-journal",
-            // If this process is killed, the keys do not outlive it.
-            "--grace", "0", "--lock-on-last-disconnect", "--forget-after", "1",
+            // If this process is killed, neither the keys nor the copy outlive it.
+            "--scratch", path,
         ]
         do throws(SystemError) {
             daemon = Daemon(try RunningTool(InstalledProgram.path(of: "cofferd"), arguments))
