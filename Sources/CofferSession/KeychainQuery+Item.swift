@@ -15,7 +15,7 @@ extension KeychainQuery {
     /// A query for an item that was shown, by its primary key: a reference is looked for in the caller's own groups only.
     ///
     /// - Returns: `nil` if it is a file.
-    init?(for item: ItemInfo) {
+    package init?(for item: ItemInfo) {
         guard let itemClass = item.itemClass else { return nil }
         self.init(itemClass, [.accessGroup: .text(item.group)])
         for attribute in KeychainAttribute.primaryKey(of: itemClass) {

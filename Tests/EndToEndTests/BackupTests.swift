@@ -137,8 +137,72 @@ import Testing
             in: daemon.directory,
             "coffer backup restore --into-vault --items 'photos/*' --json \(phrase)"
         )
-        let said = "{\"restored\":[],\"same\":[\"photos/one\"],\"left\":[]}\n"
+        let said = "{\"restored\":[],\"same\":[\"photos/one\"],\"withoutHistory\":[],\"left\":[]}\n"
         #expect(one.text == said, "\(one.text) \(one.errors)")
+    }
+
+    @Test func `former values come back into the vault in their order, also after an interruption`() throws {
+        let daemon = try machine()
+        func expect(_ line: String, _ text: String? = nil, status: Int32 = 0) throws {
+            let done = try run(daemon, in: daemon.directory, line)
+            #expect(done.status == status, "\(line): \(done.text) \(done.errors)")
+            if let text { #expect(done.text == text, "\(line)") }
+        }
+        let values = (1...12).map { "value \($0)" }
+        for value in values { try expect("printf '\(value)' | coffer put long") }
+        try expect("printf none | coffer put single")
+        for value in ["a", "b"] {
+            let add = "coffer keychain \(value == "a" ? "add --class internet-password" : "update --secret")"
+            try expect("printf \(value) | \(add) --server host --account me")
+        }
+        try expect("coffer backup create >/dev/null")
+        let count = try run(daemon, in: daemon.directory, "coffer history long | wc -l").text
+        for name in ["long", "single", "mail/token"] { try expect("coffer remove \(name) --now --yes") }
+        try expect("coffer keychain delete --server host")
+        // As a restore leaves it that was killed: with the first of its values.
+        let first = values.count - (Int(count.trimmingCharacters(in: .whitespacesAndNewlines)) ?? 0)
+        for value in values[(first - 1)...].prefix(3) { try expect("printf '\(value)' | coffer put long") }
+        let phrase = "--passphrase-fd 4 4<phrase"
+        try expect("coffer backup restore --into-vault --json \(phrase) >out.json")
+        let said = String(decoding: daemon.directory.contents("out.json") ?? [], as: UTF8.self)
+        #expect(said.contains("\"withoutHistory\":[]"), "\(said)")
+        try expect("coffer get mail/token", "two")
+        try expect("coffer history mail/token --ago 1", "one")
+        try expect("coffer get single", "none")
+        try expect("coffer history single", "")
+        try expect("coffer get long", "value 12")
+        try expect("coffer history long | wc -l", count)
+        for ago in 1...3 { try expect("coffer history long --ago \(ago)", "value \(12 - ago)") }
+        try expect("coffer keychain find --server host", "b")
+        try expect("coffer keychain history --server host | wc -l", "1\n")
+        // What has another beginning is another item.
+        try expect("coffer remove long --now --yes; printf other | coffer put long")
+        try expect("coffer backup restore --into-vault --items long \(phrase) >out.txt", status: 73)
+        try expect("coffer get long", "other")
+    }
+
+    @Test func `an item with an application password is named, and restored with it`() throws {
+        let daemon = try machine()
+        try daemon.directory.write(Array("own".utf8), to: "own")
+        func expect(_ line: String, status: Int32 = 0) throws -> CommandResult {
+            let done = try run(daemon, in: daemon.directory, line)
+            #expect(done.status == status, "\(line): \(done.text) \(done.errors)")
+            return done
+        }
+        let own = "--application-password-fd 3 3<own"
+        _ = try expect(
+            "printf x | coffer keychain add --account anna --access-control applicationPassword \(own)"
+        )
+        _ = try expect("printf y | coffer keychain update --account anna --secret \(own)")
+        _ = try expect("coffer backup create; coffer keychain delete --account anna \(own)")
+        let restore = "coffer backup restore --into-vault --passphrase-fd 4 4<phrase"
+        let left = try run(daemon, in: daemon.directory, restore)
+        #expect(left.status != 0 && left.text.contains("left anna: "), "\(left.text) \(left.errors)")
+        #expect(left.text.contains("--application-password-fd gives it"))
+        let restored = try expect("\(restore) \(own)")
+        #expect(restored.text.contains("anna comes without its former value"), "\(restored.text)")
+        let found = try expect("coffer keychain find --account anna \(own)")
+        #expect(found.text == "y")
     }
 
     @Test func `a wrong passphrase restores nothing`() throws {

@@ -32,6 +32,14 @@ struct BackupRestore: ParsableCommand {
     @Flag(help: "Say what would be restored, and restore nothing.")
     var dryRun = false
 
+    @Option(
+        help: ArgumentHelp(
+            "Read the application password of items that ask for one from this descriptor.",
+            valueName: "number"
+        )
+    )
+    var applicationPasswordFd: Int32?
+
     @OptionGroup var key: BackupKeyOptions
     @OptionGroup var connection: ConnectionOptions
     @OptionGroup var format: FormatOptions
@@ -42,6 +50,7 @@ struct BackupRestore: ParsableCommand {
 
     func run() throws {
         let given = try key.readGiven()
+        let password = try SecretInput.passcode(from: applicationPasswordFd, "the application password")
         let pattern = try items.map { (text) throws(CofferError) in try NamePattern(text) }
         let live = intoVault || repository == nil ? try connection.connectToVault().client : nil
         let place = try repository.map { absolutePlace($0) } ?? live?.backupRepository() ?? ""
@@ -62,6 +71,17 @@ struct BackupRestore: ParsableCommand {
             target = try DirectoryTarget(to, isDry: dryRun)
         } else {
             target = try VaultTarget(live, isDry: dryRun)
+        }
+        if let password {
+            for client in [vault.client, intoVault ? live : nil].compactMap({ $0 }) {
+                try client.call(
+                    ContextAuthenticateParameters(
+                        factor: .applicationPassword,
+                        reuseSeconds: Int64(Limits.contextSeconds)
+                    ),
+                    payload: password
+                )
+            }
         }
         var restored = RestoredItems(isDry: dryRun)
         for item in try vault.client.items(matching: pattern) {
@@ -91,6 +111,8 @@ private struct RestoredItems: Printable {
     private var restored: [String] = []
     private var same: [String] = []
     private var left: [(name: String, reason: String)] = []
+    /// Items without some of their former values.
+    private var shortened: [(name: String, count: Int)] = []
     /// Why the first item could not be restored.
     private(set) var firstFailure: ErrorCode?
 
@@ -109,10 +131,16 @@ private struct RestoredItems: Printable {
             return
         }
         do throws(CofferError) {
-            if try target.restore(item, from: client) { restored.append(item.name) } else { same.append(item.name) }
+            switch try target.restore(item, from: client) {
+            case .same: same.append(item.name)
+            case .restored(let lostValueCount):
+                restored.append(item.name)
+                if lostValueCount > 0 { shortened.append((item.name, lostValueCount)) }
+            }
         } catch {
             guard ![.notAvailable, .diskFull, .protocolViolation, .internal].contains(error.code) else { throw error }
-            left.append((item.name, error.message))
+            let isAsking = error.code == .interactionRequired || error.code == .authFailed
+            left.append((item.name, error.message + (isAsking ? "; --application-password-fd gives it" : "")))
             firstFailure = firstFailure ?? error.code
         }
     }
@@ -121,6 +149,7 @@ private struct RestoredItems: Printable {
         [
             "restored": .array(restored.map { .string($0) }),
             "same": .array(same.map { .string($0) }),
+            "withoutHistory": .array(shortened.map { .string($0.name) }),
             "left": .array(left.map { .object(["name": .string($0.name), "reason": .string($0.reason)]) }),
         ]
     }
@@ -128,6 +157,10 @@ private struct RestoredItems: Printable {
     var text: [Line] {
         var lines: [Line] = []
         if isDry { lines += restored.map { "would restore \(name: $0)" } }
+        lines += shortened.map {
+            let values = $0.count == 1 ? "its former value" : "its \($0.count) former values"
+            return "\(name: $0.name) comes without \(values), because its access control asks for each change"
+        }
         lines += left.map { "left \(name: $0.name): \($0.reason)" }
         let there = same.isEmpty ? "" : ", \(same.count) were there already"
         let others = left.isEmpty ? "" : ", \(left.count) were left"
