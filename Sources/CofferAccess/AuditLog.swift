@@ -170,6 +170,9 @@ package final class AuditLog {
         return writing
     }
 
+    /// Whether all records that are being written are of a kind.
+    package func isWriting(_ isOfKind: (AuditRecord) -> Bool) -> Bool { writing.allSatisfy(isOfKind) }
+
     /// Replaces the records of a turn that was rolled back: its changes failed.
     ///
     /// - Parameter error: The error of the turn.

@@ -98,6 +98,9 @@ package struct Snapshot: Sendable {
         return "\(zeros)\(digits)-\(hexadecimal(reference.digest.prefix(16)))"
     }
 
+    /// Its digest and the vault's signature, by which the vault knows it for its own.
+    package var proof: [UInt8] { reference.digest + signature }
+
     /// The object's bytes.
     var bytes: [UInt8] {
         var writer = ByteWriter()

@@ -18,8 +18,11 @@ package final class SnapshotWriter {
 
     private let repository: Repository
     private var lock: (any RepositoryLock)?
+    /// The snapshot whose files can be taken over; `nil` for none.
+    package let base: SnapshotReference?
     private let previous: SnapshotReference?
     private let store: ChunkStore
+    private let formerList: FileListReader?
     private var former: FileListReader?
     private var list = FileListWriter()
     private var lastPath = ""
@@ -37,7 +40,9 @@ package final class SnapshotWriter {
         findings = chain.findings + contents.findings
         let last = chain.links.last?.reference
         previous = (newest?.number ?? 0) > (last?.number ?? 0) ? newest : last
-        former = chain.snapshots.last.map { FileListReader($0.listIDs, contents.reader) }
+        base = chain.snapshots.last?.reference
+        formerList = chain.snapshots.last.map { FileListReader($0.listIDs, contents.reader) }
+        former = formerList
         self.lock = lock
         store = ChunkStore(
             repository.storage,
@@ -65,6 +70,32 @@ package final class SnapshotWriter {
         lastPath = file.path
         if let entry = formerEntry(of: file) { return try list.add(entry, to: store) }
         try list.add(try read(file, try open()), to: store)
+    }
+
+    /// Takes all files of ``base`` over, as the vault says that nothing has changed.
+    ///
+    /// - Returns: Whether the repository has all of them. If not, no file was added.
+    package func addUnchanged() throws(CofferError) -> Bool {
+        precondition(lastPath.isEmpty, "either all files are taken over, or each is added")
+        guard try addFormerFiles() else {
+            list = FileListWriter()
+            former = formerList
+            return false
+        }
+        return true
+    }
+
+    private func addFormerFiles() throws(CofferError) -> Bool {
+        guard var files = formerList else { return false }
+        while true {
+            let entry: FileEntry?
+            do throws(CofferError) { entry = try files.nextFile() } catch  where error == CofferError(.decode, "") {
+                return false
+            }
+            guard let entry else { return fileCount > 0 }
+            guard entry.chunks.allSatisfy(store.has) else { return false }
+            try list.add(entry, to: store)
+        }
     }
 
     /// What the previous snapshot has of an unchanged file, if the repository still has it.

@@ -229,6 +229,8 @@ public enum Limits {
     package static let repositoryBytes = 4096
     /// The bytes of what is signed of a snapshot.
     package static let snapshotDigestBytes = 32
+    /// The bytes of such a digest with its signature.
+    package static let snapshotProofBytes = 96
     /// Seconds that the daemon for a snapshot waits for the program that has started it.
     package static let scratchSeconds = 60
     /// The contents of one page of a backup: each is looked for on the disk.

@@ -4,6 +4,13 @@ extension Connection {
     private static let chunkBytes: Int32 = 64 << 10
     private static let pageBytes: Int64 = 4096
 
+    /// A number that is another one after each change of the file, as long as the connection is open.
+    package var dataVersion: UInt32 {
+        var version: UInt32 = 0
+        _ = unsafe sqlite3_file_control(handle, "main", SQLITE_FCNTL_DATA_VERSION, &version)
+        return version
+    }
+
     /// Allocates the disk space that the database file needs for the next checkpoint.
     ///
     /// Otherwise, on a full disk, the log could not be checkpointed, and each removal would need more space.

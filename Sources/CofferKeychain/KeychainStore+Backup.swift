@@ -3,10 +3,10 @@ package import CofferDatabase
 internal import CofferKeys
 
 extension KeychainStore {
-    /// Counts the ThisDeviceOnly items of a copy of a catalog, some rows at a time.
+    /// Counts the ThisDeviceOnly items of a catalog, or of its copy, some rows at a time.
     ///
     /// - Parameters:
-    ///   - copy: The copy.
+    ///   - copy: The catalog, or the copy.
     ///   - number: The row after which to begin.
     /// - Returns: Their number, and the last row that was looked at; `nil` if there are no more rows.
     package static func countOfThisDevice(

@@ -31,6 +31,18 @@ extension VaultKeys {
     /// - Throws: `damaged`, `noMemory`.
     package func publicKey(of key: SealedBackupKey) throws(KeyError) -> [UInt8] { try opened(key).publicKey }
 
+    /// Whether a key has signed a message.
+    ///
+    /// - Throws: `damaged`, `noMemory`.
+    package func isSigned(
+        _ message: RawSpan,
+        _ signature: [UInt8],
+        by key: SealedBackupKey
+    ) throws(KeyError) -> Bool {
+        let publicKey = try publicKey(of: key)
+        return SigningKey.isValid(signature, of: message, by: publicKey)
+    }
+
     /// Signs a message.
     ///
     /// - Throws: `damaged`, `noMemory`.

@@ -39,6 +39,13 @@ package struct ConnectionOptions: ParsableArguments {
         }
     }
 
+    /// Connects to a daemon that runs, or that the service manager starts.
+    package func connectToRunning() throws(CofferError) -> BlockingClient {
+        var options = self
+        options.noStart = true
+        return try options.connect()
+    }
+
     /// Whether neither an option nor the environment names a socket.
     var isDefault: Bool { socket == nil && environment("COFFER_SOCKET") == nil }
 

@@ -47,6 +47,10 @@ package final class Catalog {
     private var isDurableTurn = false
     /// How many changes were made.
     package private(set) var changeCount = 0
+    /// What the last backup has copied, if nothing else has changed since.
+    var copied: CopiedCatalog?
+    /// Whether the turn has changes other than what a backup records of itself.
+    private var isChangeTurn = false
 
     /// Opens the catalog of a vault, and recovers from a crash.
     ///
@@ -259,12 +263,15 @@ package final class Catalog {
     ///
     /// - Parameters:
     ///   - isRemoval: Whether it only removes: then it may use the reserve on a full disk.
+    ///   - isOfBackup: Whether it only records a backup, so that the vault counts as unchanged.
     ///   - body: The change. It records the events for subscribed clients. If it throws, it is rolled back.
     /// - Returns: What `body` returns.
     package func change<Result: ~Copyable>(
         isRemoval: Bool = false,
+        isOfBackup: Bool = false,
         _ body: (ItemChangeLog) throws -> Result
     ) throws -> Result {
+        if !isOfBackup { isChangeTurn = true }
         isRemovalTurn = isRemoval && (isRemovalTurn || !connection.isInBatch)
         if !isDeferring { isDurableTurn = true }
         if isRemovalTurn { reserve.giveUpIfShort() }
@@ -324,7 +331,9 @@ package final class Catalog {
         let isRemoval = isRemovalTurn
         isRemovalTurn = false
         let isDeferred = connection.isInBatch && !isDurableTurn
-        isDurableTurn = false
+        let isChangeTurn = isChangeTurn
+        (isDurableTurn, self.isChangeTurn) = (false, false)
+        let isAsCopied = copied?.version == connection.dataVersion
         // Other changes of the turn must not use the space that is reserved for removals.
         if !isRemoval { reserve.fill() }
         defer { reserve.fill() }
@@ -342,6 +351,9 @@ package final class Catalog {
         } catch {
             // After a disk error, the log may contain the transaction all the same.
             throw undo(because: error.cofferError, isCertain: error.isCertain)
+        }
+        if isAsCopied && !isChangeTurn && copied.map({ audit.isWriting($0.isOwn) }) == true {
+            copied?.commit(as: connection.dataVersion)
         }
         files.settle()
         damage.settle(isDone: true)

@@ -47,6 +47,51 @@ import Testing
         #expect(fixture.opened.sorted() == ["anchor", "keybag", "vault.sqlite"])
     }
 
+    @Test func `all files of the snapshot before are taken over, if the repository has them`() throws {
+        let storage = MemoryStorage()
+        let fixture = try BackupFixture(storage)
+        fixture.fill(20)
+        let (first, _) = try fixture.snapshot()
+        let before = storage.contents
+        let writer = try fixture.repository.beginSnapshot(newest: first.reference)
+        #expect(writer.base == first.reference)
+        #expect(try writer.addUnchanged())
+        let second = try writer.finish { BackupFixture.sign($0) }
+        #expect(storage.contents.filter { before[$0.key] == nil }.keys.map { $0 } == [second.name])
+        #expect((second.fileCount, second.byteCount) == (first.fileCount, first.byteCount))
+        #expect(try fixture.restored(second) == fixture.files)
+    }
+
+    @Test func `without one of their parts, none is taken over, and all are read`() throws {
+        let storage = MemoryStorage()
+        let fixture = try BackupFixture(storage)
+        let empty = try fixture.repository.beginSnapshot(newest: nil)
+        #expect(try empty.base == nil && !empty.addUnchanged())
+        fixture.files["vault.sqlite"] = pseudoRandomBytes(20 << 20)
+        fixture.files["blobs/11/11111111111111111111111111111111"] = pseudoRandomBytes(5000, seed: 2)
+        let (first, _) = try fixture.snapshot()
+        let packs = storage.contents.filter { $0.key.hasPrefix("packs/") }
+        let largest = try #require(packs.max { $0.value.count < $1.value.count }).key
+        try storage.remove(largest)
+        let writer = try fixture.repository.beginSnapshot(newest: first.reference)
+        #expect(try !writer.addUnchanged())
+        #expect(writer.fileCount == 0)
+        for (path, bytes) in fixture.files.sorted(by: { $0.key < $1.key }) {
+            let directory = try TemporaryDirectory()
+            let source = try directory.write(bytes, to: "file")
+            let file = SnapshotFile(
+                path: path,
+                byteCount: Int64(bytes.count),
+                isImmutable: path.hasPrefix("blobs/")
+            )
+            try writer.add(file) { () throws(CofferError) in
+                do { return try OwnedDescriptor.open(source, O_RDONLY) } catch { throw CofferError(.io, "\(error)") }
+            }
+        }
+        let second = try writer.finish { BackupFixture.sign($0) }
+        #expect(try fixture.restored(second) == fixture.files)
+    }
+
     @Test func `a changed page of the catalog adds one chunk of 64 KiB, and its part of the list`() throws {
         let fixture = try BackupFixture(MemoryStorage())
         fixture.fill()

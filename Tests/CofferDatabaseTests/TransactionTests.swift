@@ -34,6 +34,22 @@ import Testing
         #expect(try connection.names == ["after", "before"])
     }
 
+    @Test func `gives the data another version with its commit, and nothing else does`() throws {
+        try connection.add("one")
+        let version = connection.dataVersion
+        #expect(try connection.names == ["one"])
+        try connection.checkpoint(truncates: true)
+        #expect(connection.dataVersion == version)
+        try connection.beginBatch()
+        try connection.add("two")
+        #expect(connection.dataVersion == version)
+        try connection.commitBatch()
+        let next = connection.dataVersion
+        #expect(next != version)
+        try connection.transaction { try connection.add("three") }
+        #expect(connection.dataVersion != next)
+    }
+
     @Test func `inside another one is undone alone`() throws {
         try connection.transaction {
             try connection.add("outer")

@@ -37,6 +37,9 @@ import Testing
             return copy
         }
 
+        /// The digest of the snapshot of a number.
+        func digest(_ number: Int64) -> [UInt8] { [UInt8](repeating: UInt8(number), count: 32) }
+
         /// Opens a copy on a machine that does not have the device key.
         func open(_ copy: VaultCopy) throws -> (TestServer, BlockingClient) { try Self.open(copy, recoveryKey) }
 
@@ -206,6 +209,131 @@ import Testing
         #expect(try place.client.call(BackupStatusParameters()).value.completed == nil)
     }
 
+    /// Begins a backup of a vault that has a snapshot, and stores the next one.
+    ///
+    /// - Returns: Whether nothing was copied.
+    private func storesUnchanged(_ place: Place, _ number: Int64, since digest: [UInt8]) throws -> Bool {
+        let backup = try place.server.connect()
+        let sizes = try backup.call(BackupBeginParameters(since: hexadecimal(digest))).value
+        // As the program does, to name those that are left behind.
+        if !sizes.isUnchanged { _ = try backup.call(ItemListParameters(store: .keychain, isOfAllGroups: true)) }
+        try backup.store(number)
+        return sizes.isUnchanged
+    }
+
+    @Test func `nothing is copied if nothing has changed since the snapshot that the client names`() throws {
+        let place = try Place()
+        try place.client.put("here", [1]) { $0.accessibility = .whenUnlockedThisDeviceOnly }
+        let none = [UInt8](repeating: 0, count: 32)
+        #expect(try !storesUnchanged(place, 1, since: none))
+        for number in 2...4 as ClosedRange<Int64> {
+            #expect(try storesUnchanged(place, number, since: place.digest(number - 1)))
+        }
+        let backup = try place.server.connect()
+        let sizes = try backup.call(BackupBeginParameters(since: hexadecimal(place.digest(4)))).value
+        #expect(sizes.isUnchanged && sizes.leftBehindCount == 1 && sizes.catalogByteCount > 0)
+        let error = #expect(throws: CofferError.self) { try backup.call(BackupContentsParameters()) }
+        #expect(error?.code == .notAvailable)
+        #expect(throws: CofferError.self) { _ = try backup.backupPart("catalog") }
+        try backup.call(BackupEndParameters())
+        // One that was not stored changes nothing.
+        #expect(try storesUnchanged(place, 5, since: place.digest(4)))
+        #expect(try !storesUnchanged(place, 6, since: place.digest(4)))
+        #expect(try storesUnchanged(place, 7, since: place.digest(6)))
+    }
+
+    @Test(
+        arguments: [
+            "an item is stored", "an item is read", "a file is written", "the passcode is changed",
+            "the vault is locked", "the daemon is started again", "another repository is registered",
+            "an item is stored during the backup",
+        ]
+    )
+    func `everything is copied after any change`(change: String) throws {
+        let directory = try TemporaryDirectory()
+        var place: Place? = try Place(in: directory)
+        let client = try #require(place?.client)
+        try client.put("a", [1])
+        let file = try client.openFile(try ItemName("database"), for: .write, .create)
+        try file.put(Self.pattern(300_000, 1))
+        try file.sync()
+        let backup = try #require(place).server.connect()
+        _ = try backup.call(BackupBeginParameters())
+        if change.hasSuffix("during the backup") { try client.put("a", [2]) }
+        try backup.store(1)
+        switch change {
+        case "an item is stored": try client.put("a", [2])
+        case "an item is read": _ = try client.get("a")
+        case "a file is written":
+            try file.put(Self.pattern(5000, 9), at: 70_000)
+            try file.sync()
+        case "the passcode is changed":
+            let secret = try Secret(
+                given: Secret(try SecretBytes(DaemonProcess.passcode.utf8)),
+                new: Secret(try SecretBytes("another".utf8))
+            )
+            _ = try client.call(PasscodeChangeParameters(kdf: .interactive), payload: secret)
+        case "the vault is locked": _ = try client.lock(graceSeconds: 0)
+        case "another repository is registered":
+            _ = try client.call(BackupRegisterParameters(repository: "/srv"))
+        default: break
+        }
+        let digest = try #require(place).digest(1)
+        if change == "the daemon is started again" {
+            place = nil
+            let server = try TestServer(in: directory)
+            #expect(try !server.connect().call(BackupBeginParameters(since: hexadecimal(digest))).value.isUnchanged)
+            return
+        }
+        let next = try #require(place).server.connect()
+        #expect(try !next.call(BackupBeginParameters(since: hexadecimal(digest))).value.isUnchanged)
+    }
+
+    @Test func `a vault continues the chain of a repository whose newest snapshot it has signed`() throws {
+        let place = try Place()
+        let backup = try place.server.connect()
+        _ = try backup.call(BackupBeginParameters())
+        let digest = place.digest(7)
+        let signature = try backup.call(BackupSignParameters(number: 4), payload: Secret(try SecretBytes(digest)))
+            .payload.exposeBytes()
+        try backup.call(BackupEndParameters())
+        func register(_ number: Int64?, _ proof: [UInt8]?) throws -> BackupStatus {
+            let params = BackupRegisterParameters(repository: "/srv", newestNumber: number, completed: 1000)
+            _ = try place.client.call(params, payload: proof.map { Secret(try SecretBytes($0)) })
+            return try place.client.call(BackupStatusParameters()).value
+        }
+        let wrong: [(Int64, [UInt8]?)] = [
+            (5, digest + signature), (4, digest + digest + digest), (4, digest), (4, nil),
+        ]
+        for (number, proof) in wrong {
+            let error = #expect(throws: CofferError.self) { _ = try register(number, proof) }
+            #expect(error?.code == .param)
+        }
+        #expect(try place.client.call(BackupStatusParameters()).value.repository == "/mnt/backup")
+        let status = try register(4, digest + signature)
+        #expect(status.newest == BackupReference(number: 4, digest: digest))
+        #expect((status.repository, status.completed) == ("/srv", 1000))
+        _ = try backup.call(BackupBeginParameters())
+        let other = Secret(try SecretBytes(place.digest(8)))
+        #expect(throws: CofferError.self) { try backup.call(BackupSignParameters(number: 4), payload: other) }
+    }
+
+    @Test func `the ThisDeviceOnly items are counted in every state`() throws {
+        let place = try Place()
+        for number in 0..<300 {
+            try place.client.put("here/\(number)", [1]) {
+                $0.accessibility = number < 130 ? .whenUnlockedThisDeviceOnly : .whenUnlocked
+            }
+        }
+        func count() throws -> Int? {
+            try place.client.call(BackupStatusParameters(countsLeftBehind: true)).value.leftBehindCount
+        }
+        #expect(try count() == 130)
+        _ = try place.client.lock(graceSeconds: 0)
+        #expect(try count() == 130)
+        #expect(try place.client.call(BackupStatusParameters()).value.leftBehindCount == nil)
+    }
+
     @Test func `a vault that was erased has no backup any more`() throws {
         let place = try Place()
         let backup = try place.server.connect()
@@ -215,5 +343,14 @@ import Testing
         let state = place.server.directory.appending("state")
         let names = try FileManager.default.contentsOfDirectory(atPath: state)
         #expect(names.allSatisfy { !$0.hasPrefix("backup") })
+    }
+}
+
+extension BlockingClient {
+    /// Completes the backup of this connection, as the snapshot of a number.
+    fileprivate func store(_ number: Int64) throws {
+        let digest = Secret(try SecretBytes([UInt8](repeating: UInt8(number), count: 32)))
+        _ = try call(BackupSignParameters(number: number), payload: digest)
+        try call(BackupEndParameters(isCompleted: true))
     }
 }

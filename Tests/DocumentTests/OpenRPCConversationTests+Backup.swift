@@ -10,6 +10,7 @@ extension OpenRPCConversationTests {
     func backUp(_ talk: Conversation, _ daemon: ExampleDaemon) throws {
         let digest = [UInt8](repeating: 7, count: 32)
         try talk.succeed(.backupStatus)
+        try talk.succeed(.backupStatus, ["count": true])
         try talk.fail(.param, .backupStatus, ["nobodyKnowsThis": 1])
         try talk.fail(.notAvailable, .backupBegin)
         try talk.fail(.param, .backupRegister)
@@ -32,5 +33,11 @@ extension OpenRPCConversationTests {
         try talk.succeed(.backupSign, ["number": 1], payload: digest)
         try talk.succeed(.backupEnd, ["completed": true])
         try talk.succeed(.backupStatus)
+        try talk.succeed(.backupBegin, ["since": .string(hexadecimal(digest))])
+        try talk.fail(.notAvailable, .backupContents)
+        try talk.succeed(.backupEnd)
+        let proof = digest + digest + digest
+        let other: JSONObject = ["repository": "/srv", "newest": 1]
+        try talk.fail(.param, .backupRegister, other, payload: proof, knownToDaemon: true)
     }
 }

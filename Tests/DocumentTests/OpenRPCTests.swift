@@ -119,6 +119,7 @@ import Testing
             expected[method.rawValue] = Limits.framePayloadBytes
         }
         expected[Method.backupSign.rawValue] = 32
+        expected[Method.backupRegister.rawValue] = 96
         expected[Method.fileSetExtendedAttribute.rawValue] = Limits.extendedAttributeBytes
         var found: [String: Int] = [:]
         for method in rpc.methods {

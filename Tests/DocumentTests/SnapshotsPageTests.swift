@@ -42,10 +42,18 @@ import Testing
             anchorByteCount: 1,
             catalogByteCount: 1,
             newest: BackupReference(number: 1, digest: []),
-            leftBehindCount: 1
+            leftBehindCount: 1,
+            isUnchanged: true
         )
         let content = BackupContent(id: ItemID(), byteCount: 1, overlayByteCount: 1)
-        let status = BackupStatus(repository: "a", completed: 1, newest: nil, warnAfterSeconds: 1, isUnderWay: true)
+        let status = BackupStatus(
+            repository: "a",
+            completed: 1,
+            newest: nil,
+            warnAfterSeconds: 1,
+            isUnderWay: true,
+            leftBehindCount: 1
+        )
         let results: [(Method, JSONObject)] = [
             (.backupRegister, BackupRegistration(vaultID: ItemID(), publicKey: []).json), (.backupBegin, sizes.json),
             (.backupContents, BackupPage(contents: [], next: ItemID()).json), (.backupContents, content.json),

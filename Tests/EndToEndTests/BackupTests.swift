@@ -85,7 +85,11 @@ import Testing
         #expect(here.status != 0)
         let doctor = try run(other, in: other.directory, "coffer doctor")
         #expect(doctor.status == 0, "\(doctor.text) \(doctor.errors)")
-        // The vault of the new machine continues the chain.
+        // It knows where it came from, and continues the chain.
+        let status = try run(other, in: other.directory, "coffer status")
+        #expect(!status.text.contains("no snapshot yet"), "\(status.text)")
+        let known = try run(other, in: other.directory, "coffer backup status")
+        #expect(known.status == 0 && known.text.contains("snapshots   1\n"), "\(known.text) \(known.errors)")
         let next = try run(other, in: other.directory, "coffer backup create --json")
         #expect(next.status == 0 && next.text.contains("\"snapshot\":2"), "\(next.text) \(next.errors)")
     }
@@ -103,6 +107,55 @@ import Testing
         let read = try #require(json["readBytes"]?.integerValue)
         let all = try #require(json["bytes"]?.integerValue)
         #expect(all - read > 700_000)
+    }
+
+    @Test func `an unchanged snapshot reads nothing, until the repository has lost a part of it`() throws {
+        let daemon = try machine()
+        let line = "coffer backup create --json"
+        func create() throws -> JSONObject {
+            let made = try run(daemon, in: daemon.directory, line)
+            #expect(made.status == 0, "\(made.errors)")
+            return try #require(try JSONValue(parsing: Array(made.text.utf8).span.bytes).objectValue)
+        }
+        let first = try create()
+        #expect(first["unchanged"] == .bool(false))
+        for number in 2...3 as ClosedRange<Int64> {
+            let next = try create()
+            #expect(next["snapshot"] == .integer(number) && next["unchanged"] == .bool(true))
+            #expect(next["readBytes"] == .integer(0) && next["addedBytes"] == .integer(0))
+            #expect(next["bytes"] == first["bytes"] && next["files"] == first["files"])
+        }
+        let words = try run(daemon, in: daemon.directory, "coffer backup create")
+        #expect(words.text.hasPrefix("stored snapshot 4, ") && words.text.hasSuffix(": nothing has changed\n"))
+        #expect(words.errors.contains("1 item is ThisDeviceOnly"))
+        #expect(try run(daemon, in: daemon.directory, "printf three | coffer put mail/token").status == 0)
+        #expect(try create()["unchanged"] == .bool(false))
+        #expect(try create()["unchanged"] == .bool(true))
+        let lost = "find repository/packs -type f -size +300k -delete"
+        #expect(try run(daemon, in: daemon.directory, lost).status == 0)
+        let again = try create()
+        #expect(again["unchanged"] == .bool(false) && again["readBytes"]?.integerValue ?? 0 > 700_000)
+        let phrase = "--passphrase-fd 4 4<phrase"
+        let plain = try run(daemon, in: daemon.directory, "coffer backup restore --to plain \(phrase)")
+        #expect(plain.status == 0, "\(plain.text) \(plain.errors)")
+        #expect(daemon.directory.contents("plain/photos/one") == Self.pattern(700_000, 1))
+        #expect(daemon.directory.contents("plain/mail/token") == Array("three".utf8))
+    }
+
+    @Test func `status names what would be left behind, before there is a snapshot`() throws {
+        let daemon = try machine()
+        let none = try run(daemon, in: daemon.directory, "coffer backup status")
+        #expect(none.status == 69)
+        #expect(none.text.contains("left behind 1 item is ThisDeviceOnly"), "\(none.text) \(none.errors)")
+        #expect(none.text.contains("\n  here\n"))
+        #expect(try run(daemon, in: daemon.directory, "coffer backup create").status == 0)
+        let json = try run(daemon, in: daemon.directory, "coffer backup status --json")
+        #expect(json.text.contains("\"leftBehind\":1,\"leftBehindNames\":[\"here\"]"), "\(json.text)")
+        try daemon.restart()
+        let sealed = try run(daemon, in: daemon.directory, "coffer backup status")
+        #expect(sealed.text.contains("and 1 whose names can be read after an unlock only"), "\(sealed.text)")
+        let apart = try run(daemon, in: daemon.directory, "coffer backup status --socket \(daemon.statePath)/none")
+        #expect(apart.status == 0 && apart.text.contains("left behind not known"), "\(apart.text) \(apart.errors)")
     }
 
     @Test func `items of a snapshot are restored to a directory and into the vault, and nothing is replaced`() throws {

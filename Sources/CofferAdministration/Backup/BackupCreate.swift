@@ -21,23 +21,22 @@ struct BackupCreate: ParsableCommand {
     @OptionGroup var format: FormatOptions
 
     func run() throws {
-        let (client, _) = try connection.connectToVault()
-        let place = try repository.map { absolutePlace($0) } ?? client.backupRepository()
+        let (client, vault) = try connection.connectToVault()
+        let status = try client.call(BackupStatusParameters()).value
+        let place = try repository.map { absolutePlace($0) } ?? status.requireRepository()
         let repository = try Repository.open(try RepositoryPlace.storage(at: place))
-        let bar = format.json ? nil : ProgressBar()
-        defer { bar?.finish() }
-        let sizes = try client.call(BackupBeginParameters()).value
-        guard sizes.vaultID == repository.configuration.vaultID else {
+        guard vault.vaultID == repository.configuration.vaultID else {
             throw CofferError(
                 .param,
                 "\(quotedForDisplay(place)) has the snapshots of another vault",
                 hint: "'coffer backup init' sets up a repository for this one"
             )
         }
-        try LeftBehind(client, count: sizes.leftBehindCount).warn()
-        let writer = try repository.beginSnapshot(newest: sizes.newest.map { SnapshotReference($0) })
+        let bar = format.json ? nil : ProgressBar()
+        defer { bar?.finish() }
+        let writer = try repository.beginSnapshot(newest: status.newest.map { SnapshotReference($0) })
         Output.warn(writer.findings.map(\.message))
-        try VaultReader(client: client, sizes: sizes) { bar?.update($0, of: nil) }.add(to: writer)
+        let sizes = try add(to: writer, status.newest, client) { bar?.update($0, of: nil) }
         let snapshot = try writer.finish { (reference) throws(CofferError) in
             let digest = try unsafe Secret(copying: reference.digest.span.bytes)
             return try client.call(BackupSignParameters(number: reference.number), payload: digest).payload
@@ -45,7 +44,56 @@ struct BackupCreate: ParsableCommand {
         }
         try client.call(BackupEndParameters(isCompleted: true))
         bar?.finish()
-        format.show(CreatedSnapshot(snapshot: snapshot, writer: writer, leftBehindCount: sizes.leftBehindCount))
+        format.show(CreatedSnapshot(snapshot: snapshot, writer: writer, sizes: sizes))
+    }
+}
+
+extension BackupCreate {
+    /// Adds the files of the vault to a snapshot.
+    ///
+    /// - Returns: What the daemon has said of them.
+    private func add(
+        to writer: SnapshotWriter,
+        _ newest: BackupReference?,
+        _ client: BlockingClient,
+        progress: @escaping (Int64) -> Void
+    ) throws(CofferError) -> BackupSizes {
+        var sizes = try client.call(BackupBeginParameters(since: writer.base.map { hexadecimal($0.digest) })).value
+        if sizes.isUnchanged {
+            if try writer.addUnchanged() {
+                LeftBehind(count: sizes.leftBehindCount).warn()
+                return sizes
+            }
+            // The repository has lost a part: everything is read.
+            try client.call(BackupEndParameters())
+            sizes = try client.call(BackupBeginParameters()).value
+        }
+        guard sizes.newest == newest else {
+            throw CofferError(
+                .notAvailable,
+                "another backup of this vault has ended meanwhile",
+                hint: "run the command again"
+            )
+        }
+        try LeftBehind(client, count: sizes.leftBehindCount).warn()
+        try VaultReader(client: client, sizes: sizes, progress: progress).add(to: writer)
+        return sizes
+    }
+}
+
+extension BackupStatus {
+    /// Where the backup of the vault was set up.
+    ///
+    /// - Throws: `notAvailable` if it was not.
+    func requireRepository() throws(CofferError) -> String {
+        guard let repository else {
+            throw CofferError(
+                .notAvailable,
+                "no backup of this vault was set up",
+                hint: "set one up with 'coffer backup init REPOSITORY'"
+            )
+        }
+        return repository
     }
 }
 
@@ -54,14 +102,7 @@ extension BlockingClient {
     ///
     /// - Throws: `notAvailable` if it was not.
     func backupRepository() throws(CofferError) -> String {
-        guard let place = try call(BackupStatusParameters()).value.repository else {
-            throw CofferError(
-                .notAvailable,
-                "no backup of this vault was set up",
-                hint: "set one up with 'coffer backup init REPOSITORY'"
-            )
-        }
-        return place
+        try call(BackupStatusParameters()).value.requireRepository()
     }
 }
 
@@ -69,19 +110,20 @@ extension BlockingClient {
 private struct CreatedSnapshot: Printable {
     let snapshot: Snapshot
     let writer: SnapshotWriter
-    let leftBehindCount: Int
+    let sizes: BackupSizes
 
     var json: JSONObject {
         [
             "snapshot": .integer(snapshot.reference.number), "digest": .string(hexadecimal(snapshot.reference.digest)),
             "files": .integer(snapshot.fileCount), "bytes": .integer(snapshot.byteCount),
             "readBytes": .integer(writer.readByteCount), "addedBytes": .integer(writer.addedByteCount),
-            "leftBehind": .integer(Int64(leftBehindCount)),
+            "leftBehind": .integer(Int64(sizes.leftBehindCount)), "unchanged": .bool(sizes.isUnchanged),
         ]
     }
 
     var text: [Line] {
         let total = ByteCount.text(snapshot.byteCount)
+        if sizes.isUnchanged { return ["stored snapshot \(snapshot.reference.number), \(total): nothing has changed"] }
         let added = ByteCount.text(writer.addedByteCount)
         return ["stored snapshot \(snapshot.reference.number), \(total), of which \(added) are new"]
     }

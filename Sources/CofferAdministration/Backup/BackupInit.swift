@@ -86,13 +86,7 @@ struct BackupInit: ParsableCommand {
             _ = try? client.call(slot, payload: typed)
             throw error
         }
-        // For the verbs that need no daemon.
-        var settings = (try? BackupSettings.load()) ?? BackupSettings()
-        settings.repository = place
-        settings.warnAfterDays = Moment.seconds(warnAfter).flatMap { $0 < 86_400 ? nil : Int($0 / 86_400) }
-        do throws(CofferError) { try settings.store() } catch {
-            Output.warn(["\(error.message): name the repository by --repository"])
-        }
+        BackupSettings.storeOrWarn(place, warnAfterSeconds: Moment.seconds(warnAfter) ?? 0)
         let json: JSONObject = ["repository": .string(place), "slot": .integer(added.value.number)]
         try output.deliver(
             added.payload,

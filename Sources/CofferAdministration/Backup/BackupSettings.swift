@@ -63,6 +63,16 @@ package struct BackupSettings: Equatable, Sendable {
         return days == 0 ? nil : days
     }
 
+    /// Records the repository for the verbs that need no daemon, or warns that they have to be given it.
+    static func storeOrWarn(_ place: String, warnAfterSeconds: Int64) {
+        var settings = (try? load()) ?? BackupSettings()
+        settings.repository = place
+        settings.warnAfterDays = warnAfterSeconds < 86_400 ? nil : Int(warnAfterSeconds / 86_400)
+        do throws(CofferError) { try settings.store() } catch {
+            Output.warn(["\(error.message): name the repository by --repository"])
+        }
+    }
+
     /// Writes the file.
     package func store() throws(CofferError) {
         let path = try Self.path()

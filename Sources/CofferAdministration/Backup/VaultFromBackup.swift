@@ -64,6 +64,7 @@ extension Init {
             erasesData: eraseData ? true : nil
         )
         let status = try client.call(params, payload: try Secret(given: key, new: typed)).value
+        try client.remember(chain, at: absolutePlace(place))
         format.show(
             status.json,
             "restored snapshot \(snapshot.reference.number) of \(Timestamp.text(snapshot.date)); the vault is this machine's now"
@@ -77,5 +78,19 @@ extension BlockingClient {
     fileprivate func isMoved(_ id: ItemID) throws(CofferError) -> Bool {
         let status = try status()
         return status.state == .deviceKeyMissing && status.vaultID == id
+    }
+
+    /// Has the vault continue the chain of the repository that it came from, and the verbs of this machine find it.
+    fileprivate func remember(_ chain: SnapshotChain, at place: String) throws(CofferError) {
+        guard let newest = chain.links.last else { return }
+        let warnAfter = try call(BackupStatusParameters()).value.warnAfterSeconds
+        let params = BackupRegisterParameters(
+            repository: place,
+            warnAfterSeconds: warnAfter,
+            newestNumber: newest.reference.number,
+            completed: newest.date
+        )
+        _ = try call(params, payload: unsafe Secret(copying: newest.proof.span.bytes))
+        BackupSettings.storeOrWarn(place, warnAfterSeconds: warnAfter)
     }
 }

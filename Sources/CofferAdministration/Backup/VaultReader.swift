@@ -1,8 +1,6 @@
 internal import CofferBackup
 internal import CofferClient
-internal import CofferSession
 internal import CofferSystem
-internal import CofferTerminal
 internal import Glibc
 
 /// Reads what a backup reads of a vault, as the files of a state directory, in the order of their paths.
@@ -58,56 +56,5 @@ struct VaultReader {
             identity: try FileIdentity(of: overlay)
         )
         try writer.add(file) { () throws(CofferError) in try client.backupPart(part) }
-    }
-}
-
-/// The items that no other machine can open.
-struct LeftBehind {
-    /// Their number.
-    let count: Int
-    /// Their names, as far as they can be read.
-    private(set) var names: [String] = []
-    /// Whether the client may not read names in any state.
-    private var isRefused = false
-
-    /// Finds the names of items.
-    ///
-    /// - Parameter count: Their number, as the daemon counts them.
-    init(_ client: BlockingClient, count: Int) throws(CofferError) {
-        self.count = count
-        if count == 0 { return }
-        do throws(CofferError) { names = try Self.names(client) } catch {
-            // A timer may read nothing but what is sealed.
-            guard error.code == .missingEntitlement else { throw error }
-            isRefused = true
-        }
-    }
-
-    private static func names(_ client: BlockingClient) throws(CofferError) -> [String] {
-        var names: [String] = []
-        try forEachPage { (after: String?) throws(CofferError) in
-            let page = try client.call(ItemListParameters(store: .keychain, after: after, isOfAllGroups: true)).value
-            names += page.items.filter { item in
-                if case .keychain(let accessibility) = item.protection {
-                    return accessibility.isThisDeviceOnly
-                }
-                return false
-            }.map(\.name)
-            return page.next
-        }
-        names.sortByName(\.self)
-        return names
-    }
-
-    /// Names them, before a person relies on the backup.
-    func warn() {
-        guard count > 0 else { return }
-        let (items, those) = count == 1 ? ("1 item is", "it") : ("\(count) items are", "them")
-        Output.warn(["\(items) ThisDeviceOnly: a restore on another machine can't open \(those)"])
-        for name in names { Output.standardError.line("  \(name: name)") }
-        let others = count - names.count
-        if others > 0 && !isRefused {
-            Output.standardError.line("  and \(others) whose names can be read after an unlock only")
-        }
     }
 }

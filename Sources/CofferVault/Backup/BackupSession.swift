@@ -18,13 +18,14 @@ final class BackupSession {
     static let copyNames = ["", "-wal", "-shm", "-journal"].map { copyName + $0 }
 
     let client: AuthenticationContext
+    private let identity: ClientIdentity
     let catalog: Catalog
     let directory: Directory
     private let keys: VaultKeys
     /// The key that signs snapshots.
     let key: SealedBackupKey
     /// The newest snapshot that was stored before.
-    var newest: BackupReference?
+    let newest: BackupReference?
     /// The snapshot that was signed last.
     var signed: BackupReference?
     private(set) var keybag: [UInt8] = []
@@ -33,27 +34,44 @@ final class BackupSession {
     private(set) var leftBehindCount = 0
     /// Whether the copy is complete and everything was counted.
     private(set) var isReady = false
+    /// Whether nothing was copied, because the newest snapshot has it all.
+    private(set) var isUnchanged = false
     private var copying: DatabaseCopy?
     private var copy: Connection?
     /// The item up to which was counted.
     private var countedItem: Int64 = 0
 
-    /// Begins to copy a catalog.
+    /// Makes a session, which has to be begun.
     init(
-        of client: AuthenticationContext,
+        of caller: Caller,
         _ catalog: Catalog,
         _ keys: VaultKeys,
         in directory: Directory,
-        _ key: SealedBackupKey
-    )
-        throws
-    {
-        self.client = client
+        _ key: SealedBackupKey,
+        newest: BackupReference?
+    ) {
+        client = caller.context
+        identity = caller.identity
         self.catalog = catalog
         self.keys = keys
         self.key = key
         self.directory = directory
+        self.newest = newest
+    }
+
+    /// Begins to copy the catalog, unless the vault is as the newest snapshot has it.
+    ///
+    /// - Parameter digest: The digest of the snapshot that the client has, in hexadecimal digits.
+    func begin(since digest: String?) throws {
         Self.removeCopy(in: directory)
+        if let copied = catalog.copied, catalog.isUnchanged(since: digest, newest, keys) {
+            catalog.copied?.begin(by: identity)
+            (keybag, anchor, leftBehindCount) = (copied.keybag, copied.anchor, copied.leftBehindCount)
+            catalogByteCount = copied.byteCount
+            (isUnchanged, isReady) = (true, true)
+            return
+        }
+        catalog.copied = nil
         copying = try DatabaseCopy(
             of: catalog.connection,
             at: "\(try directory.resolvedPath())/\(Self.copyName)"
@@ -71,7 +89,7 @@ final class BackupSession {
     var vaultID: ItemID { keys.vaultID }
 
     /// The size of the copy.
-    func catalogByteCount() throws -> Int64 { Int64(try directory.open(Self.copyName).status().st_size) }
+    private(set) var catalogByteCount: Int64 = 0
 
     /// Copies and counts, until it is enough or done.
     ///
@@ -95,6 +113,14 @@ final class BackupSession {
         anchor = try keys.storedAnchor()
         catalog.files.pin()
         copying = nil
+        catalogByteCount = Int64(try directory.open(Self.copyName).status().st_size)
+        catalog.copied = CopiedCatalog(
+            version: catalog.connection.dataVersion,
+            keybag: keybag,
+            anchor: anchor,
+            byteCount: catalogByteCount,
+            client: identity
+        )
         let copy = try Connection(path: "\(try directory.resolvedPath())/\(Self.copyName)")
         try copy.forbidChanges()
         self.copy = copy
@@ -102,6 +128,7 @@ final class BackupSession {
 
     private func countSome() throws {
         guard let copy, let page = try KeychainStore.countOfThisDevice(in: copy, after: countedItem) else {
+            catalog.copied?.leftBehindCount = leftBehindCount
             isReady = true
             return
         }
@@ -114,8 +141,12 @@ final class BackupSession {
         try copy.map { try FileStore.contents(in: $0, after: id) } ?? []
     }
 
+    /// Records that the snapshot that was signed has what was copied.
+    func noteStored() { catalog.copied?.snapshot = signed }
+
     /// Ends the session: the copy is removed, and what it names may change.
     func end() {
+        catalog.copied?.end()
         copying = nil
         copy = nil
         Self.removeCopy(in: directory)

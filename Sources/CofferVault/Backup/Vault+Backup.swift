@@ -1,6 +1,8 @@
 internal import CofferChunks
 internal import CofferCore
+internal import CofferDatabase
 internal import CofferFiles
+internal import CofferKeychain
 internal import CofferKeys
 internal import CofferMemory
 internal import CofferSystem
@@ -12,17 +14,21 @@ internal import Glibc
 extension Vault {
     package func backupStatus(_ params: BackupStatusParameters, _ call: Call) throws -> Step {
         call.isFor("can't tell how the vault is backed up")
+        if params.countsLeftBehind {
+            return try perform(LeftBehindCounting { [self] count in try backupStatus(leftBehindCount: count) }, call)
+        }
+        return .done(Reply(try backupStatus(leftBehindCount: nil)))
+    }
+
+    private func backupStatus(leftBehindCount: Int?) throws -> BackupStatus {
         let record = try catalog.backupRecord(try keys)
-        return .done(
-            Reply(
-                BackupStatus(
-                    repository: record?.repository,
-                    completed: record?.completed,
-                    newest: record?.newest,
-                    warnAfterSeconds: record?.warnAfterSeconds ?? 0,
-                    isUnderWay: backup != nil
-                )
-            )
+        return BackupStatus(
+            repository: record?.repository,
+            completed: record?.completed,
+            newest: record?.newest,
+            warnAfterSeconds: record?.warnAfterSeconds ?? 0,
+            isUnderWay: backup != nil,
+            leftBehindCount: leftBehindCount
         )
     }
 
@@ -39,13 +45,46 @@ extension Vault {
         } catch {
             throw error.cofferError("the key of the backup", in: keys.state, for: .write)
         }
-        let record = BackupRecord(repository: params.repository, warnAfterSeconds: params.warnAfterSeconds)
+        var record = BackupRecord(repository: params.repository, warnAfterSeconds: params.warnAfterSeconds)
+        let proof = call.attachments.takePayload()
+        if let number = params.newestNumber {
+            record.newest = try newest(number, proof?.exposeBytes() ?? [], signedBy: existing)
+            record.completed = params.completed ?? wallClockMilliseconds()
+        } else if proof != nil {
+            throw CofferError(.param, "there is a payload, and parameter 'newest' is missing")
+        }
         let registration = BackupRegistration(vaultID: keys.vaultID, publicKey: try publicKey(of: key))
         try catalog.change { _ in
             if existing == nil { try catalog.store(key) }
             try catalog.store(record, keys)
         }
         return .done(Reply(registration))
+    }
+
+    /// The newest snapshot of a repository, if the vault has signed it.
+    private func newest(
+        _ number: Int64,
+        _ proof: [UInt8],
+        signedBy key: SealedBackupKey?
+    ) throws -> BackupReference {
+        guard proof.count == Limits.snapshotProofBytes else {
+            throw CofferError(.param, "the payload is no digest with its signature")
+        }
+        let reference = BackupReference(number: number, digest: Array(proof.prefix(Limits.snapshotDigestBytes)))
+        let signature = Array(proof.dropFirst(Limits.snapshotDigestBytes))
+        let keys = try keys
+        do throws(KeyError) {
+            if let key, unsafe try keys.isSigned(reference.signedMessage.span.bytes, signature, by: key) {
+                return reference
+            }
+        } catch {
+            throw error.cofferError("the key of the backup", in: keys.state, for: .read)
+        }
+        throw CofferError(
+            .param,
+            "the vault has not signed snapshot \(number)",
+            hint: "the repository belongs to another vault, or was changed"
+        )
     }
 
     private func publicKey(of key: SealedBackupKey) throws -> [UInt8] {
@@ -74,8 +113,15 @@ extension Vault {
                 hint: "set one up with 'coffer backup init REPOSITORY'"
             )
         }
-        let session = try BackupSession(of: call.caller.context, catalog, try keys, in: try stateDirectory(), key)
-        session.newest = record.newest
+        let session = BackupSession(
+            of: call.caller,
+            catalog,
+            try keys,
+            in: try stateDirectory(),
+            key,
+            newest: record.newest
+        )
+        try session.begin(since: params.since)
         backup = session
         call.atEnd { [self] in if !session.isReady { end(session) } }
         let copying = CatalogCopying(session) { [self] in observer?.commit() }
@@ -84,7 +130,7 @@ extension Vault {
 
     package func backupContents(_ params: BackupContentsParameters, _ call: Call) throws -> Step {
         call.isFor("can't list what the backup reads")
-        let session = try session(of: call)
+        let session = try copyingSession(of: call)
         let ids = try session.contents(after: params.after)
         let contents = session.catalog.files.contents
         return .work(with: ()) { (_) throws(CofferError) -> [StoredContent] in
@@ -101,7 +147,7 @@ extension Vault {
 
     package func backupRead(_ params: BackupReadParameters, _ call: Call) throws -> Step {
         call.isFor("can't read \(quotedForDisplay(params.part)) for the backup")
-        let part = try BackupPart(params.part, of: try session(of: call))
+        let part = try BackupPart(params.part, of: try copyingSession(of: call))
         guard let socket = call.attachments.takeSocket() else {
             throw CofferError(.param, "no socket was passed that the descriptor is sent over")
         }
@@ -145,7 +191,8 @@ extension Vault {
         else { return .done }
         record.newest = signed
         record.completed = wallClockMilliseconds()
-        try session.catalog.change { _ in try session.catalog.store(record, keys) }
+        session.noteStored()
+        try session.catalog.change(isOfBackup: true) { _ in try session.catalog.store(record, keys) }
         return .done
     }
 
@@ -180,11 +227,45 @@ extension Vault {
         return backup
     }
 
+    /// The backup that the connection of a request has begun, if it has something to read.
+    private func copyingSession(of call: Call) throws(CofferError) -> BackupSession {
+        let session = try session(of: call)
+        guard !session.isUnchanged else {
+            throw CofferError(
+                .notAvailable,
+                "nothing was copied for this backup, because nothing has changed",
+                hint: "take the files of the newest snapshot, or begin again without 'since'"
+            )
+        }
+        return session
+    }
+
     private static let noBackup = CofferError(
         .notAvailable,
         "no backup is under way on this connection",
         hint: "begin one with 'backup.begin'"
     )
+}
+
+/// Counts the ThisDeviceOnly items in slices.
+private final class LeftBehindCounting: SlicedWork {
+    private let status: (Int) throws -> BackupStatus
+    private var count = 0
+    private var last: Int64 = 0
+
+    init(then status: @escaping (Int) throws -> BackupStatus) { self.status = status }
+
+    var doneCount: Int { 0 }
+
+    func slice(_ catalog: Catalog, until isEnough: () -> Bool) throws -> Reply? {
+        repeat {
+            guard let page = try KeychainStore.countOfThisDevice(in: catalog.connection, after: last) else {
+                return Reply(try status(count))
+            }
+            (count, last) = (count + page.count, page.last)
+        } while !isEnough()
+        return nil
+    }
 }
 
 /// Copies the catalog of a backup in slices.
@@ -201,17 +282,18 @@ private final class CatalogCopying: SlicedWork {
 
     func slice(_ catalog: Catalog, until isEnough: () -> Bool) throws -> Reply? {
         // What other requests have changed in this turn is part of the copy, or not at all.
-        if catalog.hasChanges { commit() }
-        try session.advance(until: isEnough)
+        if !session.isReady && catalog.hasChanges { commit() }
+        if !session.isReady { try session.advance(until: isEnough) }
         guard session.isReady else { return nil }
         return Reply(
             BackupSizes(
                 vaultID: session.vaultID,
                 keybagByteCount: Int64(session.keybag.count),
                 anchorByteCount: session.anchor.map { Int64($0.count) },
-                catalogByteCount: try session.catalogByteCount(),
+                catalogByteCount: session.catalogByteCount,
                 newest: session.newest,
-                leftBehindCount: session.leftBehindCount
+                leftBehindCount: session.leftBehindCount,
+                isUnchanged: session.isUnchanged
             )
         )
     }

@@ -5,7 +5,8 @@ public import CofferCore
 /// The parameters of `backup.begin`.
 ///
 /// Begins a backup: copies the catalog, and keeps what the copy names as it is until the backup ends. A
-/// vault has one at a time.
+/// vault has one at a time. If nothing has changed since the newest snapshot, which the client names,
+/// nothing is copied, and nothing is to be read.
 ///
 /// - Throws: `decode`, `diskFull`, `internal`, `io`, `missingEntitlement`, `notAvailable`, `param`,
 ///   `userCanceled`.
@@ -18,21 +19,28 @@ public struct BackupBeginParameters: MethodParameters {
     ///
     /// Absent means false.
     public let wantsProgress: Bool
+    /// The digest of the snapshot whose files the client can take over, in hexadecimal digits.
+    ///
+    /// Absent means: none.
+    public let since: String?
 
     /// Makes the parameters.
-    public init(wantsProgress: Bool = false) {
+    public init(wantsProgress: Bool = false, since: String? = nil) {
         self.wantsProgress = wantsProgress
+        self.since = since
     }
 }
 
 extension BackupBeginParameters: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         wantsProgress = try reader.optionalBool("progress") ?? false
+        since = try reader.optionalString("since")
     }
 
     package var json: JSONObject {
-        var object = JSONObject(capacity: 1)
+        var object = JSONObject(capacity: 2)
         if wantsProgress { object.append("progress", true) }
+        object.append("since", since)
         return object
     }
 }
@@ -55,6 +63,11 @@ public struct BackupSizes: Hashable, Sendable {
     public let newest: BackupReference?
     /// How many ThisDeviceOnly items are in the copy, which no other machine can open.
     public let leftBehindCount: Int
+    /// Whether nothing has changed since the snapshot that the client has named, so that its files are
+    /// those of this one.
+    ///
+    /// Absent means false.
+    public let isUnchanged: Bool
 
     package init(
         vaultID: ItemID,
@@ -62,7 +75,8 @@ public struct BackupSizes: Hashable, Sendable {
         anchorByteCount: Int64? = nil,
         catalogByteCount: Int64,
         newest: BackupReference? = nil,
-        leftBehindCount: Int
+        leftBehindCount: Int,
+        isUnchanged: Bool = false
     ) {
         self.vaultID = vaultID
         self.keybagByteCount = keybagByteCount
@@ -70,6 +84,7 @@ public struct BackupSizes: Hashable, Sendable {
         self.catalogByteCount = catalogByteCount
         self.newest = newest
         self.leftBehindCount = leftBehindCount
+        self.isUnchanged = isUnchanged
     }
 }
 
@@ -81,16 +96,18 @@ extension BackupSizes: WireObject {
         catalogByteCount = try reader.integer("catalog", in: 0...Int64.max)
         newest = try reader.value("newest", of: BackupReference.self)
         leftBehindCount = Int(try reader.integer("leftBehind", in: 0...Int64.max))
+        isUnchanged = try reader.optionalBool("isUnchanged") ?? false
     }
 
     package var json: JSONObject {
-        var object = JSONObject(capacity: 6)
+        var object = JSONObject(capacity: 7)
         object.append("vaultID", vaultID)
         object.append("keybag", keybagByteCount)
         object.append("anchor", anchorByteCount)
         object.append("catalog", catalogByteCount)
         object.append("newest", newest)
         object.append("leftBehind", leftBehindCount)
+        if isUnchanged { object.append("isUnchanged", true) }
         return object
     }
 }
@@ -251,7 +268,8 @@ extension BackupBytes: WireObject {
 /// The parameters of `backup.register`.
 ///
 /// Sets up the backup of the vault: creates the key that signs its snapshots, unless there is one, and
-/// records the repository.
+/// records the repository. If that has snapshots of the vault already, which a restored vault does not
+/// remember, the client names the newest one.
 ///
 /// - Throws: `decode`, `diskFull`, `internal`, `io`, `missingEntitlement`, `notAvailable`, `param`,
 ///   `userCanceled`.
@@ -266,11 +284,27 @@ public struct BackupRegisterParameters: MethodParameters {
     ///
     /// 0 means never. Absent means 0.
     public let warnAfterSeconds: Int64
+    /// The number of the newest snapshot that the repository has, whose digest and signature are the
+    /// payload.
+    ///
+    /// Absent means: none.
+    public let newestNumber: Int64?
+    /// When that snapshot was made.
+    ///
+    /// Absent means: now.
+    public let completed: Int64?
 
     /// Makes the parameters.
-    public init(repository: String, warnAfterSeconds: Int64 = 0) {
+    public init(
+        repository: String,
+        warnAfterSeconds: Int64 = 0,
+        newestNumber: Int64? = nil,
+        completed: Int64? = nil
+    ) {
         self.repository = repository
         self.warnAfterSeconds = warnAfterSeconds
+        self.newestNumber = newestNumber
+        self.completed = completed
     }
 }
 
@@ -278,12 +312,16 @@ extension BackupRegisterParameters: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         repository = try reader.string("repository")
         warnAfterSeconds = try reader.optionalInteger("warnAfter", in: 0...Int64.max) ?? 0
+        newestNumber = try reader.optionalInteger("newest", in: 1...Int64.max)
+        completed = try reader.optionalInteger("completed")
     }
 
     package var json: JSONObject {
-        var object = JSONObject(capacity: 2)
+        var object = JSONObject(capacity: 4)
         object.append("repository", repository)
         if warnAfterSeconds != 0 { object.append("warnAfter", warnAfterSeconds) }
+        object.append("newest", newestNumber)
+        object.append("completed", completed)
         return object
     }
 }
@@ -357,16 +395,27 @@ public struct BackupStatusParameters: MethodParameters {
     public typealias Result = BackupStatus
     /// How it and its parameters travel.
     public static var coding: MethodCoding<Self> { MethodCoding(.backupStatus) }
+    /// Whether the ThisDeviceOnly items are counted, for which the daemon looks at every keychain item.
+    ///
+    /// Absent means false.
+    public let countsLeftBehind: Bool
 
     /// Makes the parameters.
-    public init() {
+    public init(countsLeftBehind: Bool = false) {
+        self.countsLeftBehind = countsLeftBehind
     }
 }
 
 extension BackupStatusParameters: WireObject {
-    package init(reading reader: inout ParameterReader) {}
+    package init(reading reader: inout ParameterReader) throws(CofferError) {
+        countsLeftBehind = try reader.optionalBool("count") ?? false
+    }
 
-    package var json: JSONObject { [:] }
+    package var json: JSONObject {
+        var object = JSONObject(capacity: 1)
+        if countsLeftBehind { object.append("count", true) }
+        return object
+    }
 }
 
 /// How a vault is backed up.
@@ -391,19 +440,25 @@ public struct BackupStatus: Hashable, Sendable {
     ///
     /// Absent means false.
     public let isUnderWay: Bool
+    /// How many ThisDeviceOnly items there are, which no other machine can open from a backup.
+    ///
+    /// It is absent if they were not counted.
+    public let leftBehindCount: Int?
 
     package init(
         repository: String? = nil,
         completed: Int64? = nil,
         newest: BackupReference? = nil,
         warnAfterSeconds: Int64 = 0,
-        isUnderWay: Bool = false
+        isUnderWay: Bool = false,
+        leftBehindCount: Int? = nil
     ) {
         self.repository = repository
         self.completed = completed
         self.newest = newest
         self.warnAfterSeconds = warnAfterSeconds
         self.isUnderWay = isUnderWay
+        self.leftBehindCount = leftBehindCount
     }
 }
 
@@ -414,15 +469,17 @@ extension BackupStatus: WireObject {
         newest = try reader.value("newest", of: BackupReference.self)
         warnAfterSeconds = try reader.optionalInteger("warnAfter", in: 0...Int64.max) ?? 0
         isUnderWay = try reader.optionalBool("isUnderWay") ?? false
+        leftBehindCount = try reader.optionalInteger("leftBehind", in: 0...Int64.max).map { Int($0) }
     }
 
     package var json: JSONObject {
-        var object = JSONObject(capacity: 5)
+        var object = JSONObject(capacity: 6)
         object.append("repository", repository)
         object.append("completed", completed)
         object.append("newest", newest)
         if warnAfterSeconds != 0 { object.append("warnAfter", warnAfterSeconds) }
         if isUnderWay { object.append("isUnderWay", true) }
+        object.append("leftBehind", leftBehindCount)
         return object
     }
 }

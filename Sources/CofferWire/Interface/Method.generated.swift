@@ -19,7 +19,8 @@ package enum Method: String, CaseIterable, Sendable {
     case auditVerify = "audit.verify"
     /// Begins a backup: copies the catalog, and keeps what the copy names as it is until the backup ends.
     ///
-    /// A vault has one at a time.
+    /// A vault has one at a time. If nothing has changed since the newest snapshot, which the client names,
+    /// nothing is copied, and nothing is to be read.
     case backupBegin = "backup.begin"
     /// Lists a page of the contents of files that the copied catalog names.
     case backupContents = "backup.contents"
@@ -34,6 +35,9 @@ package enum Method: String, CaseIterable, Sendable {
     case backupRead = "backup.read"
     /// Sets up the backup of the vault: creates the key that signs its snapshots, unless there is one, and
     /// records the repository.
+    ///
+    /// If that has snapshots of the vault already, which a restored vault does not remember, the client
+    /// names the newest one.
     case backupRegister = "backup.register"
     /// Signs a snapshot with the key of the vault's backup: its number and, as the payload, its digest.
     ///
@@ -422,6 +426,7 @@ extension Method {
     /// The payload that a request takes.
     package var takenPayload: PayloadRule? {
         switch self {
+        case .backupRegister: PayloadRule(bytes: 96...96, isRequired: false)
         case .backupSign: PayloadRule(bytes: 32...32, isRequired: true)
         case .contextAuthenticate, .passcodeRemove, .passcodeSet, .slotTest, .vaultUnlock:
             PayloadRule(bytes: 1...Limits.passcodeBytes, isRequired: true)

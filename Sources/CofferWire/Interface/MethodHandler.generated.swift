@@ -37,7 +37,8 @@ package protocol MethodHandler {
     /// Answers `backup.begin`.
     ///
     /// Begins a backup: copies the catalog, and keeps what the copy names as it is until the backup ends. A
-    /// vault has one at a time.
+    /// vault has one at a time. If nothing has changed since the newest snapshot, which the client names,
+    /// nothing is copied, and nothing is to be read.
     func backupBegin(_ parameters: BackupBeginParameters, _ context: consuming Context) throws -> Answer
     /// Answers `backup.contents`.
     ///
@@ -56,7 +57,8 @@ package protocol MethodHandler {
     /// Answers `backup.register`.
     ///
     /// Sets up the backup of the vault: creates the key that signs its snapshots, unless there is one, and
-    /// records the repository.
+    /// records the repository. If that has snapshots of the vault already, which a restored vault does not
+    /// remember, the client names the newest one.
     func backupRegister(_ parameters: BackupRegisterParameters, _ context: consuming Context) throws -> Answer
     /// Answers `backup.sign`.
     ///

@@ -1,7 +1,9 @@
 internal import ArgumentParser
 internal import CofferAdministration
 internal import CofferBackup
+internal import CofferClient
 internal import CofferCore
+internal import CofferSession
 internal import CofferSystem
 internal import CofferTerminal
 internal import CofferWire
@@ -10,10 +12,15 @@ struct BackupStatus: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
         abstract: "Say how old the newest snapshot is.",
-        discussion: "It fails with 69 if there is none, or it is older than WarnAfter= days in backup.conf."
+        discussion: """
+            It also names the items that are ThisDeviceOnly, which no other machine can open from a snapshot, if a daemon \
+            has the vault. It fails with 69 if there is no snapshot, or the newest one is older than WarnAfter= days in \
+            backup.conf.
+            """
     )
 
     @OptionGroup var repository: RepositoryOptions
+    @OptionGroup var connection: ConnectionOptions
     @OptionGroup var format: FormatOptions
 
     func run() throws {
@@ -24,6 +31,7 @@ struct BackupStatus: ParsableCommand {
             isAppendOnly: opened.configuration.isAppendOnly,
             snapshotCount: chain.snapshots.count,
             newest: chain.snapshots.last,
+            leftBehind: connection.leftBehind(in: opened.configuration.vaultID),
             now: wallClockMilliseconds()
         )
         format.show(report)
@@ -33,11 +41,30 @@ struct BackupStatus: ParsableCommand {
     }
 }
 
+extension ConnectionOptions {
+    /// The items of a vault that a restore on another machine can't open; `nil` if no daemon tells.
+    ///
+    /// The repository alone is enough for the other answers.
+    fileprivate func leftBehind(in vaultID: ItemID) -> LeftBehind? {
+        do throws(CofferError) {
+            let client = try connectToRunning()
+            guard try client.status().vaultID == vaultID else { return nil }
+            let status = try client.call(BackupStatusParameters(countsLeftBehind: true)).value
+            return try status.leftBehindCount.map { (count) throws(CofferError) in try LeftBehind(client, count: count)
+            }
+        } catch {
+            return nil
+        }
+    }
+}
+
 private struct RepositoryReport: Printable {
     let place: String
     let isAppendOnly: Bool
     let snapshotCount: Int
     let newest: Snapshot?
+    /// The items that a restore can't open; `nil` if no daemon tells.
+    let leftBehind: LeftBehind?
     let now: Int64
 
     private var ageSeconds: Int? { newest.map { Int(max(0, now - $0.date) / 1000) } }
@@ -49,6 +76,10 @@ private struct RepositoryReport: Printable {
         ]
         if let newest { json.set("newest", .object(newest.json)) }
         if let ageSeconds { json.set("ageSeconds", .integer(Int64(ageSeconds))) }
+        if let leftBehind {
+            json.set("leftBehind", .integer(Int64(leftBehind.count)))
+            json.set("leftBehindNames", .array(leftBehind.names.map { .string($0) }))
+        }
         return json
     }
 
@@ -61,7 +92,10 @@ private struct RepositoryReport: Printable {
             lines.append("newest      \(newest.reference.number), \(age) ago, \(Timestamp.text(newest.date))")
             lines.append("size        \(newest.fileCount) files, \(ByteCount.text(newest.byteCount))")
         }
-        return lines
+        guard let leftBehind else {
+            return lines + ["left behind not known: no daemon that has the vault answers"]
+        }
+        return lines + ["left behind \(leftBehind.summary)"] + leftBehind.details
     }
 
     /// - Throws: `notAvailable` if there is no snapshot that is young enough.
