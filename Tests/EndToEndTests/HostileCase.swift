@@ -31,14 +31,23 @@ struct HostileCase: CustomTestStringConvertible, Sendable {
 
     var testDescription: String { arguments.joined(separator: " ") }
 
-    /// What the daemon says as it is.
-    var fixed: [String: JSONValue] { ["state": .string(state), "delivery": "payload"] }
+    /// What the daemon says as it is: the vault is that of the frozen repository.
+    var fixed: [String: JSONValue] {
+        var fixed: [String: JSONValue] = ["state": .string(state), "delivery": "payload"]
+        if usesRepository { fixed["vaultID"] = "000102030405060708090a0b0c0d0e0f" }
+        return fixed
+    }
 
-    /// Methods that no verb calls.
+    /// Whether it needs a repository in its directory.
+    var usesRepository: Bool { arguments.contains(Self.repository) }
+
+    /// The name of the repository in the directory.
+    static let repository = "repository"
+
+    /// Methods that no verb calls, or none before it has got what a hostile daemon can't give: the descriptor of a part.
     static let uncalled: Set = [
         "context.end", "file.allocate", "file.punch", "file.setAttributes", "file.space", "file.sync",
-        "file.syncTree", "hello", "request.cancel", "backup.begin", "backup.contents", "backup.end", "backup.read",
-        "backup.register", "backup.sign", "backup.status",
+        "file.syncTree", "hello", "request.cancel", "backup.contents", "backup.end",
     ]
 
     /// The verbs that have none below them.
@@ -50,7 +59,7 @@ struct HostileCase: CustomTestStringConvertible, Sendable {
         }
     }
 
-    static let all: [HostileCase] = everyday + keychain + files + vault + rights
+    static let all: [HostileCase] = everyday + keychain + files + vault + rights + backup
 
     private static let everyday = [
         HostileCase("put", "a pass --explain", ["item.put"]),
@@ -154,6 +163,33 @@ struct HostileCase: CustomTestStringConvertible, Sendable {
         HostileCase("doctor", "--discard --yes", ["vault.quarantine"]),
         HostileCase("doctor", "--acknowledge --yes", ["vault.status", "vault.quarantine"]),
         HostileCase("doctor", "--salvage a --output out", ["file.salvage"]),
+    ]
+
+    private static let backup = [
+        HostileCase(
+            "backup init",
+            "new --kdf interactive --passcode-fd 3 --passphrase-fd 4 --recovery-key-file out",
+            ["vault.status", "backup.register", "slot.add", "slot.remove"],
+            json: false
+        ),
+        HostileCase(
+            "backup create",
+            "repository",
+            ["vault.status", "backup.status", "backup.begin", "backup.sign", "entitlement.explain", "backup.read"],
+            json: false
+        ),
+        HostileCase("backup create", "", ["vault.status", "backup.status"], json: false),
+        HostileCase(
+            "backup restore",
+            "--into-vault --passphrase-fd 3",
+            ["vault.status", "backup.status"],
+            json: false
+        ),
+        HostileCase(
+            "backup status",
+            "--repository repository",
+            ["vault.status", "backup.status", "entitlement.explain", "item.list"]
+        ),
     ]
 
     private static let rights = [

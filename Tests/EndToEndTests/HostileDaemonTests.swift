@@ -42,10 +42,8 @@ import Testing
         apart.formUnion(["setup", "run", "inject", "import", "export", "send", "receive"])
         // The one talks to two daemons, and the others start other programs.
         apart.formUnion(["share", "mount", "umount", "ssh-agent setup"])
-        // They need a repository as well; the room of backups has tests of what a daemon may answer.
-        apart.formUnion(["backup init", "backup create", "backup restore"])
         // They read a repository, and ask no daemon.
-        apart.formUnion(["backup list", "backup inspect", "backup status", "backup check", "backup forget"])
+        apart.formUnion(["backup list", "backup inspect", "backup check", "backup forget"])
         apart.insert("backup prune")
         // The one goes on for ever, and the other needs a key.
         apart.formUnion(["ssh-agent serve", "ssh-agent import"])
@@ -127,6 +125,13 @@ private struct HostileConversation {
     /// Puts back what a run may have taken away: the mark of the vault that a login unlocks among them.
     private func prepare() throws {
         _ = unlink(folder.appending("out"))
+        for name in ["new", HostileCase.repository] {
+            try? FileManager.default.removeItem(atPath: folder.appending(name))
+        }
+        if verb.usesRepository {
+            let frozen = "\(Project.root)/Tests/Vectors/backup/v1"
+            try FileManager.default.copyItem(atPath: frozen, toPath: folder.appending(HostileCase.repository))
+        }
         let home = folder.appending(".config/coffer")
         try FileManager.default.createDirectory(atPath: home, withIntermediateDirectories: true)
         try folder.write(Array(String(repeating: "a1", count: 16).utf8), to: ".config/coffer/login-vault")
