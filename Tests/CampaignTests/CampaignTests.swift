@@ -30,6 +30,8 @@ import Testing
         try run("mounted", 16)
     }
 
+    @Test func `backups go on after a kill of the program, the daemon or both`() throws { try run("backups", 10) }
+
     @Test func `a changed byte of any file is named or harmless`() throws { try run("flips", 20) }
 
     @Test func `an impossible value in any column is answered or named`() throws { try run("rows", 20) }

@@ -10,6 +10,7 @@ enum Campaigns {
     }
 
     private static let all = [
+        Campaign(name: "backups", usualCount: 200, run: BackupsCampaign.run),
         Campaign(name: "calls", usualCount: 200, run: CallsCampaign.run),
         Campaign(name: "flips", usualCount: 300, run: FlipsCampaign.run),
         Campaign(name: "kills", usualCount: 200, run: KillsCampaign.run),

@@ -65,7 +65,7 @@ final class Report {
         badCount += 1
         print("bad: seed \(seed), \(current.map { "case \($0)" } ?? "outside of a case"): \(text)")
         fflush(nil)
-        if let current, !["kills", "mounted"].contains(name) {
+        if let current, !["backups", "kills", "mounted"].contains(name) {
             print("repeat: packaging/campaign \(name) 1 \(seed) \(current)")
         } else {
             print("repeat: packaging/campaign \(name) \(count) \(seed) (the instants of the kills are the machine's)")
