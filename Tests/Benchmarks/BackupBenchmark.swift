@@ -1,39 +1,36 @@
 import CofferBackup
 import CofferCore
-import CofferCrypto
 import CofferMemory
-import CofferSystem
+import CofferWire
 import Foundation
 
-/// Backups of a vault's state directory, beside restic and borg on the same files.
-///
-/// The files are random bytes, which is what a state directory has.
+/// Backups of a real vault by `coffer backup create`, beside restic and borg on its state directory.
 enum BackupBenchmark: Benchmark {
     static let name = "backup"
-    /// The argument that makes this program add a snapshot, followed by a repository and a directory.
-    static let runName = "backup-run"
 
     static func run(_ setting: Setting) throws {
         let plan = BackupPlan(setting.effort)
-        let sides = BackupSide.installed(setting)
         for workload in plan.workloads {
-            let source = "\(setting.directory)/source-\(workload.name)"
-            tell("writing \(workload.words) ...")
-            try workload.write(to: source)
+            tell("making a vault of \(workload.words) ...")
+            let daemon = try BenchmarkDaemon(setting, "backup-\(workload.name)")
+            try workload.fill(daemon, setting)
+            let sides = BackupSide.installed(setting, daemon)
             var (first, second) = (sides.map { _ in Samples() }, sides.map { _ in Samples() })
-            var memory = 0
             tell("backing up (\(plan.rounds) rounds) ...")
             try interleave(rounds: plan.rounds, sides.count) { index, counts in
                 try sides[index].create()
-                let times = try (0..<2).map { _ in try milliseconds { try sides[index].backUp(source) } }
-                memory = max(memory, sides[index].memoryKiB)
+                let times = try (0..<2).map { _ in try milliseconds { try sides[index].backUp() } }
                 try sides[index].remove()
                 guard counts else { return }
                 first[index].add(times[0])
                 second[index].add(times[1])
             }
-            print(workload, sides, first, second, memory)
-            try FileManager.default.removeItem(atPath: source)
+            try sides[0].create()
+            let memory = try sides[0].memoryOfFirst()
+            print(workload, sides, first, second, memory, try daemon.memory().most)
+            daemon.stop()
+            try FileManager.default.removeItem(atPath: daemon.statePath)
+            try sides[0].remove()
         }
     }
 
@@ -42,7 +39,8 @@ enum BackupBenchmark: Benchmark {
         _ sides: [BackupSide],
         _ first: [Samples],
         _ second: [Samples],
-        _ memory: Int
+        _ memory: Int,
+        _ daemonMemory: Int
     ) {
         Swift.print("\nHow long does a backup of \(workload.words) take?\n")
         var table = Table(["program", "first", "spread", "second, unchanged", "spread"])
@@ -62,40 +60,9 @@ enum BackupBenchmark: Benchmark {
         table.printOut()
         Figures.keep("memory of a backup of \(workload.name)", .kibibytes(memory))
         Swift.print(
-            "\nCoffer's backup takes \(memory.asMebibytes) at most, the program itself included."
+            "\nCoffer's program takes \(memory.asMebibytes) at most, and the daemon has taken \(daemonMemory.asMebibytes)."
         )
         if sides.count < 3 { Swift.print("restic or borg is not installed: skipped") }
-    }
-
-    /// Adds a snapshot, and leaves beside the repository how much memory that took.
-    static func addSnapshot(_ words: [String]) throws {
-        let (place, source) = (words[0], words[1])
-        let writer = try Repository.open(DirectoryStorage(place)).beginSnapshot(newest: nil)
-        let paths = try FileManager.default.subpathsOfDirectory(atPath: source)
-        for path in paths.sorted(by: { $0.utf8.lexicographicallyPrecedes($1.utf8) }) {
-            var status = stat()
-            guard unsafe lstat("\(source)/\(path)", &status) == 0, status.st_mode & S_IFMT == S_IFREG
-            else { continue }
-            let file = SnapshotFile(
-                path: path,
-                byteCount: Int64(status.st_size),
-                isImmutable: path.hasPrefix("blobs/")
-            )
-            try writer.add(file) { () throws(CofferError) in
-                do throws(SystemError) {
-                    return try OwnedDescriptor.open("\(source)/\(path)", O_RDONLY)
-                } catch {
-                    throw error.cofferError("can't read a file")
-                }
-            }
-        }
-        let key = try BackupSide.signingKey()
-        _ = try writer.finish { reference in
-            unsafe key.signature(of: reference.signedMessage.span.bytes)
-        }
-        let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
-        let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") } ?? ""
-        try Data(line.filter(\.isNumber).utf8).write(to: URL(filePath: place + ".memory"))
     }
 }
 
@@ -117,36 +84,39 @@ private struct BackupPlan {
                 words: "\(files.grouped) files of \(fileBytes.asBytes)",
                 files,
                 fileBytes,
-                1 << 20
+                0
             ),
-            // A secret takes about a kilobyte of the catalog.
-            BackupWorkload(name: "secrets", words: "\(secrets.grouped) secrets", 0, 0, secrets << 10),
+            BackupWorkload(name: "secrets", words: "\(secrets.grouped) secrets", 0, 0, secrets),
         ]
     }
 }
 
-/// The files of a state directory.
+/// What a vault has.
 private struct BackupWorkload {
     let name: String
     let words: String
     private let fileCount: Int
     private let fileBytes: Int
-    private let catalogBytes: Int
+    private let secretCount: Int
 
-    init(name: String, words: String, _ fileCount: Int, _ fileBytes: Int, _ catalogBytes: Int) {
+    init(name: String, words: String, _ fileCount: Int, _ fileBytes: Int, _ secretCount: Int) {
         (self.name, self.words) = (name, words)
-        (self.fileCount, self.fileBytes, self.catalogBytes) = (fileCount, fileBytes, catalogBytes)
+        (self.fileCount, self.fileBytes, self.secretCount) = (fileCount, fileBytes, secretCount)
     }
 
-    func write(to path: String) throws {
-        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-        try PlainFile.make("\(path)/keybag", byteCount: 1707)
-        try PlainFile.make("\(path)/vault.sqlite", byteCount: catalogBytes)
-        for _ in 0..<fileCount {
-            let id = ItemID().hexadecimal
-            let folder = "\(path)/blobs/\(id.prefix(2))"
-            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-            try PlainFile.make("\(folder)/\(id)", byteCount: fileBytes)
+    func fill(_ daemon: BenchmarkDaemon, _ setting: Setting) throws {
+        try daemon.makeVault(items: secretCount)
+        let source = "\(setting.directory)/content"
+        let connection = try daemon.connect()
+        for number in 0..<fileCount {
+            try PlainFile.make(source, byteCount: fileBytes)
+            let content = try PlainFile(source, O_RDONLY)
+            try connection.call(
+                "item.put",
+                ["name": .string("large/\(number)"), "store": "file"],
+                passing: content.number
+            )
+            try FileManager.default.removeItem(atPath: source)
         }
     }
 }
@@ -158,30 +128,35 @@ private struct BackupSide {
     let path: String
     private let initialize: () throws -> Void
     private let program: String
-    private let arguments: (_ source: String) -> [String]
+    private let arguments: () -> [String]
 
     /// Coffer first, then what is installed.
-    static func installed(_ setting: Setting) -> [BackupSide] {
+    static func installed(_ setting: Setting, _ daemon: BenchmarkDaemon) -> [BackupSide] {
         let password = "\(setting.directory)/password"
+        unsafe setenv("COFFER_SOCKET", daemon.socketPath, 1)
         unsafe setenv("RESTIC_PASSWORD", "correct horse battery staple", 1)
         unsafe setenv("BORG_PASSPHRASE", "correct horse battery staple", 1)
         unsafe setenv("RESTIC_CACHE_DIR", password + ".cache", 1)
         unsafe setenv("BORG_BASE_DIR", password + ".borg", 1)
-        return [coffer(setting)] + [restic(setting), borg(setting)].compactMap { $0 }
+        return [coffer(setting, daemon)]
+            + [restic(setting, daemon.statePath), borg(setting, daemon.statePath)].compactMap { $0 }
     }
 
-    private static func coffer(_ setting: Setting) -> BackupSide {
+    private static func coffer(_ setting: Setting, _ daemon: BenchmarkDaemon) -> BackupSide {
         let path = "\(setting.directory)/coffer-backup"
         return BackupSide(
             side: .coffer,
             path: path,
-            initialize: { _ = try Repository.create(DirectoryStorage(path), try configuration()) },
-            program: "/proc/self/exe",
-            arguments: { [BackupBenchmark.runName, path, $0] }
+            initialize: {
+                let answer = try daemon.connect().call("backup.register", ["repository": .string(path)])
+                _ = try Repository.create(DirectoryStorage(path), try configuration(answer))
+            },
+            program: URL(filePath: setting.daemonPath).deletingLastPathComponent().appending(path: "coffer").path,
+            arguments: { ["backup", "create", "--json"] }
         )
     }
 
-    private static func restic(_ setting: Setting) -> BackupSide? {
+    private static func restic(_ setting: Setting, _ source: String) -> BackupSide? {
         let path = "\(setting.directory)/restic"
         return Command.path(of: "restic").map { program in
             BackupSide(
@@ -191,12 +166,12 @@ private struct BackupSide {
                     try Command.run(program, ["--quiet", "--repo", path, "init"], discardsOutput: true)
                 },
                 program: program,
-                arguments: { ["--quiet", "--repo", path, "backup", $0] }
+                arguments: { ["--quiet", "--repo", path, "backup", source] }
             )
         }
     }
 
-    private static func borg(_ setting: Setting) -> BackupSide? {
+    private static func borg(_ setting: Setting, _ source: String) -> BackupSide? {
         let path = "\(setting.directory)/borg"
         return Command.path(of: "borg").map { program in
             BackupSide(
@@ -206,26 +181,20 @@ private struct BackupSide {
                     try Command.run(program, ["--critical", "init", "--encryption", "repokey-blake2", path])
                 },
                 program: program,
-                arguments: { ["create", "\(path)::\(ItemID().hexadecimal)", $0] }
+                arguments: { ["create", "\(path)::\(ItemID().hexadecimal)", source] }
             )
         }
     }
 
-    static func signingKey() throws -> SigningKey {
-        let seed = try unsafe SecretBytes(
-            copying: [UInt8](repeating: 1, count: SigningKey.seedBytes).span.bytes
-        )
-        guard let key = try SigningKey(seed: seed) else {
-            throw CofferError(.internal, "a seed has another size")
-        }
-        return key
-    }
-
-    private static func configuration() throws -> RepositoryConfiguration {
+    /// As 'coffer backup init' makes it, except that no keyslot belongs to it: nothing is restored.
+    private static func configuration(_ registration: JSONObject) throws -> RepositoryConfiguration {
         let symbols = Array(repeating: UInt8(ascii: "0"), count: BackupKey.symbolCount)
+        let vaultID = registration["vaultID"]?.stringValue.flatMap { ItemID(hexadecimal: $0) }
+        let key = registration["publicKey"]?.stringValue.flatMap { Base64.decode($0) }
+        guard let vaultID, let key else { throw CofferError(.protocolViolation, "the daemon has told no key") }
         return try RepositoryConfiguration(
-            vaultID: ItemID(),
-            verificationKey: try signingKey().publicKey,
+            vaultID: vaultID,
+            verificationKey: key,
             isAppendOnly: false,
             key: try BackupKey(try unsafe SecretBytes(copying: symbols.span.bytes)),
             passphrase: try SecretBytes(random: 16),
@@ -235,14 +204,10 @@ private struct BackupSide {
 
     func create() throws { try initialize() }
 
-    func backUp(_ source: String) throws {
-        try Command.run(program, arguments(source), discardsOutput: true)
-    }
+    func backUp() throws { try Command.run(program, arguments(), discardsOutput: true) }
 
-    /// What Coffer's backups took.
-    var memoryKiB: Int {
-        (try? String(contentsOfFile: path + ".memory", encoding: .utf8)).flatMap { Int($0) } ?? 0
-    }
+    /// The memory that the program takes for a first backup, in KiB.
+    func memoryOfFirst() throws -> Int { try Command.memory(program, arguments()) }
 
     func remove() throws { try FileManager.default.removeItem(atPath: path) }
 }

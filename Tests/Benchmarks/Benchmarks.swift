@@ -58,9 +58,6 @@ enum Benchmarks {
         if words.first == FairnessBenchmark.busyName {
             return attempt { try FairnessBenchmark.serveBusily(Array(words.dropFirst())) }
         }
-        if words.first == BackupBenchmark.runName, words.count == 3 {
-            return attempt { try BackupBenchmark.addSnapshot(Array(words.dropFirst())) }
-        }
         guard (3...4).contains(words.count),
             let benchmark = all.first(where: { $0.name == words[0] }),
             let effort = Effort(rawValue: words.count == 3 ? "full" : words[3].replacing("--", with: ""))

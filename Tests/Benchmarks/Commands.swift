@@ -16,6 +16,36 @@ enum Command {
     ///   - arguments: The arguments after its name.
     ///   - discardsOutput: Whether it has output, which is discarded.
     static func run(_ path: String, _ arguments: [String], discardsOutput: Bool = false) throws {
+        try run(path, arguments, discardsOutput: discardsOutput) { process, status in
+            unsafe waitpid(process, &status, 0) == process
+        }
+    }
+
+    /// Runs a program, and looks again and again at how much memory it has taken, for which the kernel has no record
+    /// afterwards that leaves this program's own out.
+    ///
+    /// - Returns: The peak in KiB.
+    static func memory(_ path: String, _ arguments: [String]) throws -> Int {
+        var most = 0
+        try run(path, arguments, discardsOutput: true) { process, status in
+            while true {
+                let ended = unsafe waitpid(process, &status, WNOHANG)
+                if ended != 0 { return ended == process }
+                let lines = (try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)) ?? ""
+                let peak = lines.split(separator: "\n").first { $0.hasPrefix("VmHWM:") } ?? ""
+                most = max(most, Int(peak.filter(\.isNumber)) ?? 0)
+                usleep(1000)
+            }
+        }
+        return most
+    }
+
+    private static func run(
+        _ path: String,
+        _ arguments: [String],
+        discardsOutput: Bool,
+        wait: (pid_t, inout Int32) -> Bool
+    ) throws {
         var words = unsafe ([path] + arguments).map { unsafe strdup($0) } + [nil]
         defer { unsafe words.forEach { unsafe free($0) } }
         var actions = unsafe posix_spawn_file_actions_t()
@@ -27,7 +57,7 @@ enum Command {
         var process = pid_t()
         let code = unsafe posix_spawn(&process, path, &actions, nil, &words, environ)
         var status: Int32 = 0
-        guard code == 0, unsafe waitpid(process, &status, 0) == process, status == 0 else {
+        guard code == 0, wait(process, &status), status == 0 else {
             throw CofferError(.io, "\(path) \(arguments.joined(separator: " ")) failed")
         }
     }
