@@ -127,7 +127,8 @@ extension Vault {
     }
 
     /// Syncs files that the caller has claimed; those that fail stay changed.
-    private func synchronize(_ closed: [ClosedFile], _ store: FileStore, then next: @escaping Step.Next) throws -> Step {
+    private func synchronize(_ closed: [ClosedFile], _ store: FileStore, then next: @escaping Step.Next) throws -> Step
+    {
         // One may lose its name meanwhile.
         let closed = closed.filter { $0.file.hasUnsyncedChunks && !$0.file.isUnlinked }
         if closed.isEmpty { return try next() }
