@@ -33,11 +33,12 @@ let domain: [Target] = [
         dependencies: ["CofferCore", "CofferCrypto", "CofferDatabase", "CofferKeys", "CofferMemory"]
     ),
     .target(name: "CofferChunks", dependencies: ["CofferCore", "CofferCrypto", "CofferMemory", "CofferSystem"]),
+    .target(name: "CofferNodes", dependencies: ["CofferCore", "CofferKeys"]),
     .target(
         name: "CofferFiles",
         dependencies: [
             "CofferChunks", "CofferCore", "CofferCrypto", "CofferDatabase", "CofferKeys", "CofferMemory",
-            "CofferSystem",
+            "CofferNodes", "CofferSystem",
         ]
     ),
     .target(
@@ -70,7 +71,7 @@ let domain: [Target] = [
         name: "CofferFileHandlers",
         dependencies: [
             "CofferAccess", "CofferChunks", "CofferCore", "CofferFiles", "CofferKeychain", "CofferKeys",
-            "CofferMemory", "CofferSystem", "CofferVault", "CofferWire",
+            "CofferMemory", "CofferNodes", "CofferSystem", "CofferVault", "CofferWire",
         ]
     ),
     .target(
@@ -314,7 +315,8 @@ let tests: [Target] =
             dependencies: [
                 "CofferAccess", "CofferBackup", "CofferChunks", "CofferClient", "CofferContents", "CofferCore",
                 "CofferCrypto", "CofferDatabase", "CofferExchange", "CofferFiles", "CofferKeychain", "CofferKeys",
-                "CofferMemory", "CofferRouting", "CofferService", "CofferSystem", "CofferVault", "CofferWire",
+                "CofferMemory", "CofferNodes", "CofferRouting", "CofferService", "CofferSystem", "CofferVault",
+                "CofferWire",
             ],
             path: "Tests/FuzzTargets"
         ),

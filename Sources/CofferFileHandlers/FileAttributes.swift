@@ -2,6 +2,7 @@ internal import CofferCore
 internal import CofferFiles
 internal import CofferKeys
 internal import CofferMemory
+internal import CofferNodes
 internal import CofferSystem
 package import CofferVault
 package import CofferWire

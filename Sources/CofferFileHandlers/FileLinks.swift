@@ -1,5 +1,6 @@
 internal import CofferCore
 internal import CofferFiles
+internal import CofferNodes
 internal import CofferSystem
 package import CofferVault
 package import CofferWire

@@ -2,6 +2,7 @@ internal import CofferCore
 internal import CofferFiles
 internal import CofferKeys
 internal import CofferMemory
+internal import CofferNodes
 internal import CofferVault
 internal import CofferWire
 

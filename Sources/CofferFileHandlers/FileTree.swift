@@ -3,6 +3,7 @@ package import CofferFiles
 internal import CofferKeychain
 internal import CofferKeys
 internal import CofferMemory
+internal import CofferNodes
 internal import CofferSystem
 package import CofferVault
 package import CofferWire

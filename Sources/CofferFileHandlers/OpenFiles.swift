@@ -5,6 +5,7 @@ internal import CofferFiles
 internal import CofferKeychain
 internal import CofferKeys
 internal import CofferMemory
+internal import CofferNodes
 internal import CofferSystem
 package import CofferVault
 package import CofferWire

@@ -1,4 +1,5 @@
 package import CofferCore
+package import CofferNodes
 
 /// An entry of the tree: a file, a directory or a symbolic link.
 package struct FileEntry {

@@ -1,4 +1,5 @@
 package import CofferCore
+package import CofferNodes
 
 /// A file in the catalog.
 package struct FileItem: Sendable {
@@ -23,6 +24,10 @@ extension FileItem {
     package var group: String { metadata.group }
     /// The size of the content.
     package var byteCount: Int64 { metadata.byteCount }
+    /// The rule by which the put that stored it was decided, and what overrode it; "" if none was kept.
+    package var decision: String { metadata.decision }
+    /// What it keeps of the keychain item that it was; empty if it was none.
+    package var keptItem: [UInt8] { metadata.keptItem }
     /// The kind that its owner stated.
     package var kind: ItemKind? { metadata.kind }
     /// When it was created, in milliseconds since 1970.

@@ -1,6 +1,7 @@
 internal import CofferCore
 internal import CofferDatabase
 internal import CofferKeys
+internal import CofferNodes
 
 /// Checks, quarantines and restores the rows of files and directories.
 ///

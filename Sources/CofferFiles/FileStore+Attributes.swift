@@ -1,5 +1,6 @@
 internal import CofferCore
 internal import CofferKeys
+package import CofferNodes
 
 // What POSIX tells of a file besides its content. It is metadata: it can be read and changed whenever the names can be,
 // whatever the class of the file.

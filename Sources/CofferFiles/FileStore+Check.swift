@@ -1,5 +1,6 @@
 package import CofferCore
 package import CofferDatabase
+internal import CofferNodes
 
 // Checking every row of the tree, a few at a time.
 

@@ -2,6 +2,7 @@ package import CofferChunks
 package import CofferCore
 internal import CofferDatabase
 package import CofferMemory
+internal import CofferNodes
 internal import CofferSystem
 
 // Open files are read and written by plans. A plan is made here, where the slots of chunks are known, and performed on

@@ -1,4 +1,5 @@
 package import CofferCore
+internal import CofferNodes
 
 /// Whether an extended attribute is to be new.
 package enum AttributeWrite: Sendable {

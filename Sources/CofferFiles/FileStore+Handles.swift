@@ -4,6 +4,7 @@ internal import CofferCrypto
 internal import CofferDatabase
 internal import CofferKeys
 internal import CofferMemory
+package import CofferNodes
 internal import CofferSystem
 
 // Files that are opened, read and written in place. Chunks are written to slots of the overlay immediately; a sync

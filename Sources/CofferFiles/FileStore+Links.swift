@@ -1,6 +1,7 @@
 package import CofferCore
 internal import CofferDatabase
 internal import CofferKeys
+package import CofferNodes
 
 // Symbolic links, which the daemon keeps and never follows, and further names of files.
 

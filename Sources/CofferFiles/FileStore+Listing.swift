@@ -1,5 +1,6 @@
 internal import CofferCore
 internal import CofferDatabase
+internal import CofferNodes
 
 // What a listing of all files needs besides a walk.
 

@@ -1,6 +1,7 @@
 package import CofferCore
 internal import CofferDatabase
 internal import CofferKeys
+internal import CofferNodes
 
 /// What becomes of the entry that is at the new name of another one.
 package enum MoveMode: Sendable {

@@ -2,6 +2,7 @@ internal import CofferCore
 internal import CofferDatabase
 internal import CofferKeys
 internal import CofferMemory
+internal import CofferNodes
 
 // The names of files are under the passcode. What an older version has sealed under the device key is sealed anew, a few
 // rows at a time, once the passcode was given.

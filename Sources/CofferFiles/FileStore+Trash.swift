@@ -3,6 +3,7 @@ package import CofferCore
 internal import CofferDatabase
 internal import CofferKeys
 internal import CofferMemory
+internal import CofferNodes
 internal import CofferSystem
 internal import Glibc
 

@@ -1,6 +1,7 @@
 package import CofferCore
 internal import CofferDatabase
 internal import CofferKeys
+package import CofferNodes
 
 // Operations on directories, and on files by name. They need no class key except that of the names, and so work from
 // the first unlock on in every state of the vault; before it, with what the passcode does not name.

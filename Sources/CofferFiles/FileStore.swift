@@ -3,6 +3,7 @@ package import CofferCore
 package import CofferDatabase
 package import CofferKeys
 internal import CofferMemory
+internal import CofferNodes
 package import CofferSystem
 
 /// The file-protection store: files of any size, each encrypted under its own key, which its class key wraps.

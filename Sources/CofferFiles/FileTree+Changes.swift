@@ -2,6 +2,7 @@ internal import CofferCore
 internal import CofferCrypto
 internal import CofferDatabase
 internal import CofferKeys
+internal import CofferNodes
 
 // Moving, changing and removing rows of the tree.
 

@@ -1,5 +1,6 @@
 internal import CofferCore
 internal import CofferDatabase
+internal import CofferNodes
 
 // Hard links. A file with one name has it in its row. With the second name, the row of the file moves under
 // ``FileTree/linked``, and each name becomes a row of its own: then names can be removed in every state, also while the

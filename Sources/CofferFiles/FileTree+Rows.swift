@@ -3,6 +3,7 @@ internal import CofferCrypto
 internal import CofferDatabase
 internal import CofferKeys
 internal import CofferMemory
+internal import CofferNodes
 
 // A row of the tree and its sealed metadata, which is bound to every other column.
 

@@ -3,6 +3,7 @@ internal import CofferCrypto
 internal import CofferDatabase
 internal import CofferKeys
 internal import CofferMemory
+internal import CofferNodes
 
 /// The tree of directories and files in the catalog: a row is found by the tag of its name within its parent, and its
 /// sealed metadata is bound to every other column.

@@ -1,6 +1,7 @@
 package import CofferCore
 internal import CofferDatabase
 internal import CofferKeys
+internal import CofferNodes
 
 /// A walk through everything below a directory, in the order of the names' tags, which can pause anywhere.
 ///

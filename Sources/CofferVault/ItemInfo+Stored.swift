@@ -73,7 +73,7 @@ extension ItemInfo {
 extension FileItem {
     /// The expiry date that it has from the time when it was a keychain item, in milliseconds since 1970.
     package var expiryDate: Int64? {
-        metadata.keptItem.isEmpty ? nil : (try? KeptItem(decoding: metadata.keptItem))?.expiryDate
+        keptItem.isEmpty ? nil : (try? KeptItem(decoding: keptItem))?.expiryDate
     }
 }
 

@@ -2,6 +2,7 @@ import CofferChunks
 import CofferCore
 import CofferDatabase
 import CofferFiles
+import CofferNodes
 import CofferTestSupport
 import Foundation
 import Testing

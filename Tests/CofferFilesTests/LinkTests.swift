@@ -1,6 +1,7 @@
 import CofferCore
 import CofferDatabase
 import CofferFiles
+import CofferNodes
 import CofferTestSupport
 import Testing
 

@@ -7,6 +7,7 @@ import CofferFiles
 import CofferKeychain
 import CofferKeys
 import CofferMemory
+import CofferNodes
 import CofferSystem
 import Glibc
 

@@ -14,8 +14,10 @@ let allowedTargets: [String: Set<String>] = [
     "CofferKeys": ["CofferCore", "CofferCrypto", "CofferMemory", "CofferSystem"],
     "CofferKeychain": ["CofferCore", "CofferCrypto", "CofferDatabase", "CofferKeys", "CofferMemory"],
     "CofferChunks": ["CofferCore", "CofferCrypto", "CofferMemory", "CofferSystem"],
+    "CofferNodes": ["CofferCore", "CofferKeys"],
     "CofferFiles": [
-        "CofferChunks", "CofferCore", "CofferCrypto", "CofferDatabase", "CofferKeys", "CofferMemory", "CofferSystem",
+        "CofferChunks", "CofferCore", "CofferCrypto", "CofferDatabase", "CofferKeys", "CofferMemory", "CofferNodes",
+        "CofferSystem",
     ],
     "CofferAccess": ["CofferCore", "CofferCrypto", "CofferDatabase", "CofferKeys", "CofferMemory"],
     "CofferTrash": ["CofferCore", "CofferCrypto", "CofferDatabase", "CofferKeys", "CofferMemory"],
@@ -27,7 +29,7 @@ let allowedTargets: [String: Set<String>] = [
     ],
     "CofferFileHandlers": [
         "CofferAccess", "CofferChunks", "CofferCore", "CofferFiles", "CofferKeychain", "CofferKeys", "CofferMemory",
-        "CofferSystem", "CofferVault", "CofferWire",
+        "CofferNodes", "CofferSystem", "CofferVault", "CofferWire",
     ],
     "CofferHandlers": [
         "CofferAccess", "CofferChunks", "CofferCore", "CofferDatabase", "CofferFileHandlers", "CofferFiles",

@@ -106,7 +106,7 @@ import Testing
     private static let daemonRooms =
         topRooms + [
             "CofferAccess", "CofferChunks", "CofferCrypto", "CofferDatabase", "CofferFiles", "CofferKeychain",
-            "CofferKeys", "CofferMemory", "CofferRouting", "CofferSystem", "CofferTrash", "CofferWire",
+            "CofferKeys", "CofferMemory", "CofferNodes", "CofferRouting", "CofferSystem", "CofferTrash", "CofferWire",
         ]
     private static let topRooms = [
         "CofferBus", "CofferFileHandlers", "CofferHandlers", "CofferService", "CofferVault", "cofferd",

@@ -183,7 +183,7 @@ extension StoredItem {
     fileprivate var decision: String {
         switch self {
         case .keychain(let item): item.attributes.decision
-        case .file(let file): file.metadata.decision
+        case .file(let file): file.decision
         }
     }
 

@@ -192,7 +192,7 @@ extension Vault {
                 created: file?.created,
                 decision: decision,
                 change: params.change,
-                kept: file?.metadata.keptItem ?? [],
+                kept: file?.keptItem ?? [],
                 now: wallClockMilliseconds(),
                 with: context
             )

@@ -93,7 +93,7 @@ package struct NodeMetadata: Equatable, Sendable {
     /// Notes that the content has changed.
     ///
     /// - Parameter now: Milliseconds since 1970.
-    mutating func didChange(at now: Int64) {
+    package mutating func didChange(at now: Int64) {
         times.modified = NodeTimes.nanoseconds(now)
         times.changed = times.modified
     }

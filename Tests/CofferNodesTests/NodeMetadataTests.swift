@@ -1,5 +1,5 @@
 import CofferCore
-import CofferFiles
+import CofferNodes
 import Testing
 
 @Suite struct `The metadata of a node` {

@@ -51,5 +51,5 @@ package final class RecentMetadata {
         order.replaceSubrange(..<oldest.endIndex, with: kept)
     }
 
-    func forget() { (versions, order) = ([:], []) }
+    package func forget() { (versions, order) = ([:], []) }
 }

@@ -1,5 +1,5 @@
 import CofferCore
-import CofferFiles
+import CofferNodes
 import Testing
 
 @Suite struct `Metadata that was sealed before the first unlock` {
