@@ -38,7 +38,7 @@ let domain: [Target] = [
         name: "CofferFiles",
         dependencies: [
             "CofferChunks", "CofferCore", "CofferCrypto", "CofferDatabase", "CofferKeys", "CofferMemory",
-            "CofferNodes", "CofferSystem",
+            "CofferNodes", "CofferSystem", "CofferTrash",
         ]
     ),
     .target(

@@ -30,7 +30,8 @@ extension FileOpenParameters {
         in group: String?,
         _ access: FileAccess,
         _ options: FileOpenOptions,
-        _ protectionClass: ProtectionClass?
+        _ protectionClass: ProtectionClass?,
+        _ version: Int64? = nil
     ) {
         self.init(
             name: name,
@@ -41,6 +42,7 @@ extension FileOpenParameters {
             appends: options.contains(.append),
             protectionClass: protectionClass,
             waits: options.contains(.wait),
+            version: version,
             group: group
         )
     }

@@ -112,6 +112,8 @@ public enum Limits {
     package static let recipientBytes = 4096
     /// Entries of the trash in one page.
     package static let trashPageEntries = 100
+    /// The space of the versions of one file: their contents stay on the disk.
+    package static let versionBytes: Int64 = 1 << 30
     /// How often the daemon looks for what has been in the trash for long enough: the clock may stand still in between.
     package static let trashIntervalSeconds = 86_400
 

@@ -88,6 +88,21 @@ extension Vault {
         return synchronize(file, store, call, then: next)
     }
 
+    /// Continues once what was written to some files is synced.
+    ///
+    /// - Parameter names: Their names, in the order of their numbers: two that claim several never wait for each other.
+    func settled(
+        _ names: ArraySlice<ItemName>,
+        in group: String,
+        _ call: Call,
+        then next: @escaping Step.Next
+    ) throws -> Step {
+        guard let first = names.first else { return try next() }
+        return try settled(first, in: group, call) { [self] in
+            try settled(names.dropFirst(), in: group, call, then: next)
+        }
+    }
+
     /// Syncs what was deferred, beside the requests.
     package func syncDeferred() {
         if !closedFiles.beingSynced.isEmpty { return }

@@ -53,6 +53,12 @@ extension Vault {
                 ownership: Ownership(mode: params.mode, uid: params.uid, gid: params.gid),
                 now: wallClockMilliseconds()
             )
+            if let keepCount = params.keepCount {
+                _ = try catalog.files.setKeepCount(
+                    keepCount,
+                    of: try catalog.files.requireOwnEntry(params.name, in: group)
+                )
+            }
             let info = try madeDirectory(params.name, in: group)
             changes.note(ItemChange(.added, file: params.name, in: group, inode: info.inode))
             return info
@@ -83,7 +89,15 @@ extension Vault {
     package func fileRename(_ params: FileRenameParameters, _ call: Call) throws -> Step {
         let group = try call.group(params.group)
         call.isFor("can't move \(params.name.quoted)")
-        return try settled(params.name, in: group, call) { [self] in .done(Reply(try rename(params, in: group))) }
+        var names = [params.name]
+        if try params.replaces && catalog.files.mayKeepVersions {
+            // What is replaced becomes a version, with all that was written to it.
+            let files = try catalog.files
+            names = try (names + [params.target]).sorted {
+                try files.inode(of: $0, in: group) ?? 0 < files.inode(of: $1, in: group) ?? 0
+            }
+        }
+        return try settled(names[...], in: group, call) { [self] in .done(Reply(try rename(params, in: group))) }
     }
 
     private func rename(_ params: FileRenameParameters, in group: String) throws -> FileInfo {

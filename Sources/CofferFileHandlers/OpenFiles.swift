@@ -29,7 +29,9 @@ extension Vault {
                 let handle = OpenHandle(file, access, appends: params.appends, isShared: params.isShared, in: store)
                 call.atEnd { if !handle.isRegistered { self.release(handle) } }
                 // That the file is created or truncated is committed before a client gets a handle.
-                let register: Step.Next = { .committed { try self.register(handle, isNew: isNew, call) } }
+                let register: Step.Next = {
+                    .committed { try self.register(handle, isNew: isNew, isVersion: params.version != nil, call) }
+                }
                 return try self.becomeWriter(handle, waits: params.waits, store, call, orElse: attempt) {
                     guard params.truncates && !isNew else { return try register() }
                     return self.cut(handle, to: 0, call, then: register)
@@ -39,9 +41,9 @@ extension Vault {
         return try attempt()
     }
 
-    private func register(_ handle: OpenHandle, isNew: Bool, _ call: Call) throws -> Step {
+    private func register(_ handle: OpenHandle, isNew: Bool, isVersion: Bool, _ call: Call) throws -> Step {
         let store = try checkUsable(handle, for: handle.access.writes ? .write : .read)
-        let info = try fileInfo(of: handle.file, store)
+        let info = isVersion ? nil : try fileInfo(of: handle.file, store)
         if handle.isWriter && !handle.isShared { call.keep(.writer(of: handle.file)) }
         let result = FileOpenResult(
             handle: call.caller.handles.add(handle),
@@ -71,6 +73,13 @@ extension Vault {
                 hint: "'access' is 'write' or 'readWrite'"
             )
         }
+        if params.version != nil && access.writes {
+            throw CofferError(
+                .param,
+                "parameter 'version' is for a handle that reads: a version is not changed any more",
+                hint: "'file.restore' makes it the present content"
+            )
+        }
         if params.isShared && params.waits {
             throw CofferError(
                 .param,
@@ -95,6 +104,10 @@ extension Vault {
         then next: @escaping (OpenFile, _ isNew: Bool) throws -> Step
     ) throws -> Step {
         let group = try call.group(params.group)
+        if let number = params.version {
+            let item = try store.version(number, of: try store.requireEntry(params.name, in: group))
+            return try open(item, for: .read, store, call) { try next($0, false) }
+        }
         if params.isExclusive, try store.inode(of: params.name, in: group) != nil {
             throw CofferError(
                 .duplicateItem,
@@ -168,6 +181,9 @@ extension Vault {
             if let file = finished {
                 file.handleCount += 1
                 return try next(file)
+            }
+            if item.version != nil {
+                throw CofferError(.itemNotFound, "a version of \(name.quoted) was removed meanwhile")
             }
             // The file was changed during the scan, which starts again. A lease is for one particular item.
             let item = try find(name, in: item.group, again: store)

@@ -15,6 +15,8 @@ package struct FileItem: Sendable {
     let wrappedKey: [UInt8]
     /// The row that the path leads to.
     let name: FileTree.NameRow
+    /// The number of a version; `nil` if it is the file itself.
+    package var version: Int64?
 }
 
 extension FileItem {

@@ -26,7 +26,7 @@ final class ContentPins {
 }
 
 extension FileStore {
-    /// The contents that a copy of a catalog names, those of rows in quarantine among them.
+    /// The contents that a copy of a catalog names, those in quarantine and in the trash, and of versions, among them.
     ///
     /// - Parameters:
     ///   - copy: The copy.
@@ -37,6 +37,7 @@ extension FileStore {
         try copy.rows(
             """
             SELECT content FROM file_nodes WHERE content > ?1
+            UNION SELECT content FROM file_kept WHERE content > ?1
             UNION SELECT content FROM file_quarantine
                 WHERE typeof(content) = 'blob' AND length(content) = 16 AND content > ?1
             ORDER BY 1 LIMIT ?2

@@ -183,10 +183,8 @@ extension FileStore {
     private func open(_ opening: FileOpening, salvaging: Bool) throws -> OpenFile? {
         let file = opening.file
         let subject = quotedForDisplay(file.path)
-        guard let node = try tree.node(numbered: file.node, subject), node.content == file.content,
-            node.wrappedKey == file.wrappedKey, node.metadata == file.metadata
-        else { return nil }
-        let hasItsRows = !opening.hasImpossibleRows && opening.tag == ChunksTag(node.metadata.chunksTag)
+        guard try isPresent(file) else { return nil }
+        let hasItsRows = !opening.hasImpossibleRows && opening.tag == ChunksTag(file.metadata.chunksTag)
         guard salvaging || hasItsRows else {
             throw CofferError.damaged(content: subject, found: "the rows of its chunks are not those that it had")
         }
@@ -210,13 +208,20 @@ extension FileStore {
             ),
             isOverlayStaged: parts.isStaged,
             byteCount: file.byteCount,
-            visibleBaseBytes: node.metadata.visibleBaseBytes,
+            visibleBaseBytes: file.metadata.visibleBaseBytes,
             usedSlots: opening.usedSlots,
             keptSlotCount: pins == nil ? 0 : try parts.overlay?.slotCount() ?? 0,
             rowsEnd: hasItsRows ? opening.rowsEnd : .max,
             isIntact: !salvaging,
             hasItsRows: hasItsRows && !opening.hasUnknownChunks
         )
+    }
+
+    /// Whether a file, or a version, is still as it was found.
+    private func isPresent(_ file: FileItem) throws -> Bool {
+        if file.version != nil { return try isKept(file) }
+        guard let node = try tree.node(numbered: file.node, quotedForDisplay(file.path)) else { return false }
+        return node.content == file.content && node.wrappedKey == file.wrappedKey && node.metadata == file.metadata
     }
 
     private func parts(

@@ -80,8 +80,17 @@ extension FileStore {
             // The parents come first: the removal of the replaced entry would not prune them, but the moved entry may
             // be their only one.
             let parent = try tree.makeParents(of: target, in: entry.metadata.group, now: now)
-            let dead = try existing.flatMap {
-                try removeName($0.name, of: $0.id, content: $0.content, now: now)
+            let dead = try existing.flatMap { existing in
+                guard let file = entry.file else {
+                    return try removeName(existing.name, of: existing.id, content: existing.content, now: now)
+                }
+                let heir = Heir(
+                    node: file.node,
+                    protectionClass: file.protectionClass,
+                    name: target,
+                    group: entry.metadata.group
+                )
+                return try replace(existing, by: heir, keepCount: nil, now: now)
             }
             let former = row.parent
             row.parent = parent

@@ -5,6 +5,7 @@ internal import CofferKeys
 internal import CofferMemory
 internal import CofferNodes
 internal import CofferSystem
+internal import CofferTrash
 internal import Glibc
 
 // Files that leave the tree and may come back: the content stays on the disk, with the rows of its rewritten chunks.
@@ -21,19 +22,26 @@ package struct TakenFile: Sendable {
     package let kind: ItemKind?
     /// Its size; that of its content on the disk if its metadata can't be read.
     package let byteCount: Int64
+    /// The space that its versions take.
+    package let versionBytes: Int64
 }
 
 /// The row of a file outside of the tree: everything is sealed as it was in it.
 struct FileImage {
+    /// The row alone.
     private static let version: UInt8 = 1
+    /// The row, and those of versions.
+    private static let versionWithVersions: UInt8 = 2
 
     let columns: FileTree.Columns
     let nameTag: [UInt8]
     let metadata: [UInt8]
+    /// The rows of its versions in the trash, by their numbers.
+    var versions: [(number: Int64, sealed: [UInt8])] = []
 
     var encoded: [UInt8] {
         var writer = ByteWriter()
-        writer.write(Self.version)
+        writer.write(versions.isEmpty ? Self.version : Self.versionWithVersions)
         writer.write(columns.id)
         writer.write(columns.parent)
         writer.write(counted: nameTag)
@@ -42,6 +50,12 @@ struct FileImage {
         writer.write(counted: columns.wrappedKey)
         writer.write(UInt32(metadata.count))
         writer.write(raw: metadata)
+        if !versions.isEmpty { writer.write(UInt32(versions.count)) }
+        for (number, sealed) in versions {
+            writer.write(number)
+            writer.write(UInt32(sealed.count))
+            writer.write(raw: sealed)
+        }
         return writer.bytes
     }
 
@@ -54,7 +68,8 @@ struct FileImage {
     /// - Throws: `Malformed` if they are truncated, too long, or of an unknown version.
     init(decoding bytes: [UInt8]) throws(ByteReader.Malformed) {
         var reader = ByteReader(bytes)
-        guard try reader.read(UInt8.self) == Self.version else { throw ByteReader.Malformed() }
+        let version = try reader.read(UInt8.self)
+        guard [Self.version, Self.versionWithVersions].contains(version) else { throw ByteReader.Malformed() }
         let (id, parent) = (try reader.read(Int64.self), try reader.read(Int64.self))
         nameTag = Array(try reader.readCounted())
         let classKey = try reader.read(UInt8.self)
@@ -69,8 +84,24 @@ struct FileImage {
             target: nil
         )
         metadata = Array(try reader.readRaw(Int(try reader.read(UInt32.self))))
+        if version == Self.versionWithVersions {
+            for _ in 0..<(try reader.read(UInt32.self)) {
+                let number = try reader.read(Int64.self)
+                versions.append((number, Array(try reader.readRaw(Int(try reader.read(UInt32.self))))))
+            }
+        }
         guard reader.isAtEnd else { throw ByteReader.Malformed() }
     }
+}
+
+/// The row of a file outside of the tree, opened.
+struct OpenedImage {
+    let columns: FileTree.Columns
+    let nameTag: [UInt8]
+    let protectionClass: ProtectionClass
+    let content: ItemID
+    var metadata: NodeMetadata
+    let versions: [(number: Int64, sealed: [UInt8])]
 }
 
 extension FileStore {
@@ -108,17 +139,15 @@ extension FileStore {
         if place.name.id != place.id, try tree.linkCount(of: place.id) > 1 { return nil }
         // What is written after this would be written to the file in the trash.
         if let open = openFiles[place.id], open.hasWriter || open.hasChanges { throw Self.isBeingWritten(name) }
-        let image = try tree.row(numbered: place.id) { row in
-            FileImage(
-                columns: try tree.columns(of: row, name.quoted),
-                nameTag: try row.blob(2),
-                metadata: try row.blob(7)
-            )
-        }
-        guard let image else { throw CofferError.noEntry(name) }
-        let storedBytes = (try? contents.open(content)?.status()).map { Int64($0.st_size) }
+        guard var image = try image(of: place.id, name.quoted) else { throw CofferError.noEntry(name) }
+        var versionBytes: Int64 = 0
+        let byteCount = byteCount(of: place, content)
         try connection.transaction {
             try forgetRemoved()
+            for (version, sealed) in try versions.takeOut(ofFile: place.id) {
+                image.versions.append((version.number, sealed))
+                versionBytes += version.byteCount
+            }
             try connection.execute(
                 "INSERT INTO file_kept (node, content) VALUES (?, ?)",
                 .integer(place.id),
@@ -134,8 +163,26 @@ extension FileStore {
             node: place.id,
             protectionClass: protectionClass,
             kind: place.node?.metadata.kind,
-            byteCount: place.node?.metadata.byteCount ?? storedBytes ?? 0
+            byteCount: byteCount,
+            versionBytes: versionBytes
         )
+    }
+
+    /// The row of a file as it is.
+    func image(of node: Int64, _ subject: String) throws -> FileImage? {
+        try tree.row(numbered: node) { row in
+            FileImage(
+                columns: try tree.columns(of: row, subject),
+                nameTag: try row.blob(2),
+                metadata: try row.blob(7)
+            )
+        }
+    }
+
+    /// The size of a file; that of its content on the disk if its metadata can't be read.
+    func byteCount(of place: FileTree.Place, _ content: ItemID) -> Int64 {
+        if let node = place.node { return node.metadata.byteCount }
+        return (try? contents.open(content)?.status()).map { Int64($0.st_size) } ?? 0
     }
 
     private static func isBeingWritten(_ name: ItemName) -> CofferError {
@@ -158,7 +205,7 @@ extension FileStore {
     ///   damaged; `interactionNotAllowed` before the first unlock, if the passcode protects its name.
     @discardableResult
     package func putBack(_ image: [UInt8], at name: ItemName, in group: String, now: Int64) throws -> Int64 {
-        let file = try opened(image, name)
+        let file = try opened(image, name.quoted)
         if try tree.place(at: name, in: group) != nil { throw Self.nameIsTaken(name) }
         try checkPath(name, in: group)
         try connection.faults.refuseNew(name.quoted)
@@ -181,6 +228,7 @@ extension FileStore {
                 as: file.columns.id
             )
             try connection.execute("DELETE FROM file_kept WHERE node = ?", .integer(file.columns.id))
+            for (number, sealed) in file.versions { try versions.put(back: sealed, as: number) }
             if keys.opensNames { try restoreReplaced(by: file.columns.id) }
         }
         return file.columns.id
@@ -195,22 +243,32 @@ extension FileStore {
         )
     }
 
-    private func opened(
-        _ bytes: [UInt8],
-        _ name: ItemName
-    ) throws -> (columns: FileTree.Columns, metadata: NodeMetadata) {
+    /// Opens the row of a file outside of the tree.
+    ///
+    /// - Throws: `decode` if it is damaged; `interactionNotAllowed` before the first unlock, if the passcode protects its
+    ///   name.
+    func opened(_ bytes: [UInt8], _ subject: String) throws -> OpenedImage {
         do {
             let image = try FileImage(decoding: bytes)
-            guard image.columns.protectionClass != nil else { throw ByteReader.Malformed() }
+            guard let protectionClass = image.columns.protectionClass, let content = image.columns.content else {
+                throw ByteReader.Malformed()
+            }
             let context = FileTree.context(image.columns, image.nameTag)
             let opened = unsafe try keys.openNames(image.metadata.span.bytes, of: .files, context: context)
-            return (image.columns, try NodeMetadata(decoding: opened.exposeBytes()))
+            return OpenedImage(
+                columns: image.columns,
+                nameTag: image.nameTag,
+                protectionClass: protectionClass,
+                content: content,
+                metadata: try NodeMetadata(decoding: opened.exposeBytes()),
+                versions: image.versions
+            )
         } catch let error as KeyError {
             throw error == .damaged
-                ? CofferError.damaged(name.quoted, found: "its metadata is not authentic")
-                : error.cofferError(name.quoted, in: keys.state, for: .read)
+                ? CofferError.damaged(subject, found: "its metadata is not authentic")
+                : error.cofferError(subject, in: keys.state, for: .read)
         } catch is ByteReader.Malformed {
-            throw CofferError.damaged(name.quoted, found: "its row has an unknown form")
+            throw CofferError.damaged(subject, found: "its row has an unknown form")
         }
     }
 
@@ -226,6 +284,7 @@ extension FileStore {
         try connection.execute("DELETE FROM file_kept WHERE node = ?", .integer(node))
         // A file that is in the tree keeps what is its own.
         guard try tree.row(numbered: node, read: { _ in true }) == nil else { return }
+        try destroyVersions(ofFile: node)
         try connection.execute("DELETE FROM file_chunks WHERE node = ?", .integer(node))
         try connection.execute("DELETE FROM file_replaced WHERE node = ?", .integer(node))
         guard let content = content ?? nil, try !tree.contains(content) else { return }

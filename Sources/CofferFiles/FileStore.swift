@@ -5,6 +5,7 @@ package import CofferKeys
 internal import CofferMemory
 internal import CofferNodes
 package import CofferSystem
+internal import CofferTrash
 
 /// The file-protection store: files of any size, each encrypted under its own key, which its class key wraps.
 ///
@@ -17,6 +18,7 @@ package final class FileStore {
     package let contents: ContentDirectory
     let tree: FileTree
     let chunks: ChunkTable
+    let versions: VersionStore
     var openContents = OpenContents()
     /// The chunks that were opened last on the daemon's thread.
     let recentChunks = ChunkReader(keeping: Limits.openedChunks)
@@ -54,7 +56,9 @@ package final class FileStore {
     /// The migrations of the store, in their order.
     ///
     /// Never edited: a change is a new migration.
-    package static let migrations = [
+    package static let migrations = ownMigrations + VersionStore.migrations
+
+    private static let ownMigrations = [
         Migration(
             name: "files: the tree",
             sql: """
@@ -119,6 +123,7 @@ package final class FileStore {
         self.contents = contents
         tree = FileTree(connection: connection, keys: keys)
         chunks = ChunkTable(connection: connection, keys: keys)
+        versions = VersionStore(connection: connection, keys: keys)
         tree.recent.isInUse = { [unowned self] in openFiles[$0] != nil }
     }
 
@@ -270,6 +275,7 @@ package final class FileStore {
     ///   - created: The creation date of the replaced item, in milliseconds since 1970.
     ///   - decision: The rule by which the put was decided, and what overrode it.
     ///   - keptItem: What the file keeps of the keychain item that it replaces; `nil` if it replaces none.
+    ///   - keepCount: How many versions the file keeps from now on; `nil` for no change.
     ///   - now: Milliseconds since 1970.
     /// - Returns: The number of the file.
     /// - Throws: `interactionNotAllowed` if the vault was locked meanwhile.
@@ -283,6 +289,7 @@ package final class FileStore {
         created: Int64?,
         decision: String = "",
         keptItem: [UInt8]? = nil,
+        keepCount: Int? = nil,
         now: Int64
     ) throws -> Int64 {
         try checkPath(name, in: group)
@@ -306,7 +313,10 @@ package final class FileStore {
                     formerKind = (try? tree.node(numbered: place.id, name.quoted))?.metadata.kind
                     try setAside(place, for: node)
                 }
-                dead = try removeName(place.name, of: place.id, content: place.content, now: now)
+                let heir = Heir(node: node, protectionClass: write.protectionClass, name: name, group: group)
+                dead = try replace(place, by: heir, keepCount: keepCount, now: now)
+            } else if let keepCount {
+                try versions.set(node, keepCount: keepCount)
             }
             var metadata = NodeMetadata(
                 group: group,
@@ -368,7 +378,10 @@ package final class FileStore {
         } catch {
             throw error.cofferError(quotedForDisplay(file.path), in: keys.state, for: .write)
         }
-        try tree.protect(file, as: protectionClass, wrappedKey: wrappedKey, keptItem: kept, modified: now)
+        try connection.transaction {
+            try protectVersions(of: file.node, as: protectionClass)
+            try tree.protect(file, as: protectionClass, wrappedKey: wrappedKey, keptItem: kept, modified: now)
+        }
         openContents.change(file.content, from: file.protectionClass, to: protectionClass)
     }
 
@@ -398,6 +411,7 @@ package final class FileStore {
                 return nil
             }
         }
+        try destroyVersions(ofFile: id)
         try unlink(id)
         try tree.delete(id, content: content)
         if let content { try forgetLogged(of: content) }

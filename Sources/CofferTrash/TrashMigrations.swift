@@ -40,3 +40,38 @@ extension TrashStore {
         )
     ]
 }
+
+extension VersionStore {
+    /// The migrations of the store, in their order.
+    ///
+    /// Never edited: a change is a new migration.
+    package static let migrations = [
+        Migration(
+            name: "versions",
+            generation: 14,
+            // The number of a version is never reused. A history goes with the row of its file, or of its directory, unless
+            // that is in quarantine or in the trash.
+            sql: """
+                CREATE TABLE file_histories (
+                    number INTEGER PRIMARY KEY,
+                    node INTEGER NOT NULL UNIQUE,
+                    keep INTEGER,
+                    tag BLOB NOT NULL
+                ) STRICT;
+                CREATE TABLE file_versions (
+                    number INTEGER PRIMARY KEY AUTOINCREMENT,
+                    history INTEGER NOT NULL,
+                    node INTEGER NOT NULL UNIQUE,
+                    bytes INTEGER NOT NULL,
+                    sealed BLOB NOT NULL
+                ) STRICT;
+                CREATE INDEX file_versions_history ON file_versions (history, number);
+                CREATE TRIGGER file_nodes_history AFTER DELETE ON file_nodes
+                    WHEN EXISTS (SELECT 1 FROM file_histories WHERE node = OLD.id)
+                        AND NOT EXISTS (SELECT 1 FROM file_quarantine WHERE row = OLD.id)
+                        AND NOT EXISTS (SELECT 1 FROM file_kept WHERE node = OLD.id)
+                    BEGIN DELETE FROM file_histories WHERE node = OLD.id; END;
+                """
+        )
+    ]
+}

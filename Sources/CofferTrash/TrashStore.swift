@@ -27,6 +27,7 @@ package final class TrashStore {
     ///   - label: What it was called.
     ///   - image: The rows of the item, as its store has written them.
     ///   - node: The number of a file, which its store keeps.
+    ///   - versionBytes: The space that the versions of a file take, in bytes.
     ///   - wantsPasscode: Whether a part of it is destroyed with the passcode.
     ///   - time: The time in the trash, from ``advance(to:)``.
     /// - Returns: The number of the entry, which no other entry of the vault ever has.
@@ -34,11 +35,12 @@ package final class TrashStore {
         _ label: TrashLabel,
         image: [UInt8],
         node: Int64?,
+        versionBytes: Int64 = 0,
         wantsPasscode: Bool,
         time: Int64
     ) throws -> Int64 {
         let key = try key(of: label.group)
-        let byteCount = Int64(image.count) + (node == nil ? 0 : label.byteCount)
+        let byteCount = Int64(image.count) + (node == nil ? 0 : label.byteCount) + versionBytes
         try connection.execute(
             """
             INSERT INTO trash (trash_key, removed, bytes, wants_passcode, node, label, sealed)

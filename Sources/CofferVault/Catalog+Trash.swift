@@ -64,7 +64,9 @@ extension Catalog {
         guard let taken = try files.takeOut(name, in: group, now: moment.wall) else {
             return (nil, try files.removeEntry(name, in: group, now: moment.wall))
         }
-        guard taken.byteCount <= policy.byteCount else { throw CofferError.largerThanTrash(name, policy) }
+        guard taken.byteCount + taken.versionBytes <= policy.byteCount else {
+            throw CofferError.largerThanTrash(name, policy)
+        }
         let label = TrashLabel(
             group: group,
             name: name.path,
@@ -77,6 +79,7 @@ extension Catalog {
             label,
             image: taken.image,
             node: taken.node,
+            versionBytes: taken.versionBytes,
             wantsPasscode: false,
             time: try trash.advance(to: moment)
         )
@@ -146,7 +149,7 @@ extension CofferError {
     fileprivate static func largerThanTrash(_ name: ItemName, _ policy: TrashPolicy) -> CofferError {
         CofferError(
             .dataTooLarge,
-            "can't move \(name.quoted) to the trash: it is larger than the trash, which has \(policy.byteCount) bytes",
+            "can't move \(name.quoted) to the trash, which has \(policy.byteCount) bytes: with its versions, it is larger",
             hint: "remove it for good with 'coffer remove --now', or set 'TrashSize=' of cofferd.conf",
             operation: .write
         )
@@ -195,7 +198,7 @@ extension Catalog {
     private func checkKept(after number: Int64, _ order: CheckOrder) throws -> CheckSlice<Int64> {
         var slice = CheckSlice<Int64>()
         let nodes = try files.keptFiles(after: number, limit: order.limit)
-        for node in nodes where try !trash.hasEntry(ofFile: node) {
+        for node in nodes where try !trash.hasEntry(ofFile: node) && !files.isVersion(node) {
             if order.repairs { try files.destroyKept(node) }
             slice.findings.append(Finding(.trash, .missingOwner, repair: .rewrite, isRepaired: order.repairs))
         }

@@ -29,6 +29,11 @@ import Testing
         let value: [UInt8] = [1]
         try client.call(params, payload: Secret(copying: value.span.bytes))
     }
+    private static let versions: @Sendable (BlockingClient) throws -> Void = { client in
+        try file(client)
+        try client.call(FileKeepVersionsParameters(name: try ItemName("f"), keepCount: 3))
+        try client.put("f", [2])
+    }
     private static let tree: @Sendable (BlockingClient) throws -> Void = { client in
         for name in ["d/e", "d/f/g"] { try client.put(name, [1]) { $0.store = .file } }
     }
@@ -81,6 +86,19 @@ import Testing
             told: ["changed file d", "changed file d/e", "changed file d/f/g"]
         ),
         Case(method: .fileLink, params: ["name": "f", "to": "g"], before: file, told: ["added file g"]),
+        Case(
+            method: .fileKeepVersions,
+            params: ["name": "d", "keep": 1],
+            before: tree,
+            told: ["changed file d"]
+        ),
+        Case(
+            method: .fileRestore,
+            params: ["name": "f", "version": 1],
+            before: versions,
+            told: ["changed file f"]
+        ),
+        Case(method: .fileRemoveVersions, params: ["name": "f"], before: versions, told: ["changed file f"]),
         Case(method: .fileSymlink, params: ["name": "g", "target": "f"], told: ["added file g"]),
         Case(method: .fileSetAttributes, params: ["name": "f", "mode": 384], before: file, told: ["changed file f"]),
         Case(

@@ -91,6 +91,18 @@ private struct Handler: MethodHandler {
     func fileRemove(_ parameters: FileRemoveParameters, _ context: consuming Box) -> Box {
         context.taken(by: parameters)
     }
+    func fileKeepVersions(_ parameters: FileKeepVersionsParameters, _ context: consuming Box) -> Box {
+        context.taken(by: parameters)
+    }
+    func fileRemoveVersions(_ parameters: FileRemoveVersionsParameters, _ context: consuming Box) -> Box {
+        context.taken(by: parameters)
+    }
+    func fileRestore(_ parameters: FileRestoreParameters, _ context: consuming Box) -> Box {
+        context.taken(by: parameters)
+    }
+    func fileVersions(_ parameters: FileVersionsParameters, _ context: consuming Box) -> Box {
+        context.taken(by: parameters)
+    }
     func fileRename(_ parameters: FileRenameParameters, _ context: consuming Box) -> Box {
         context.taken(by: parameters)
     }
@@ -250,6 +262,7 @@ private let required: [Method: JSONObject] = [
     .fileListExtendedAttributes: name, .filePunch: range, .fileRemoveExtendedAttribute: attribute,
     .fileSetExtendedAttribute: attribute, .fileSymlink: ["name": "a", "target": "b"], .fileStat: name,
     .fileSync: handle, .fileSyncTree: [:], .fileTruncate: ["handle": 1, "bytes": 0],
+    .fileKeepVersions: name, .fileRemoveVersions: name, .fileRestore: ["name": "a", "version": 1], .fileVersions: name,
     .fileWrite: handle, .hello: ["protocol": 1], .itemGet: name, .itemMove: pair, .itemProtect: name, .itemPut: name,
     .itemRemove: name, .itemShow: name, .keychainAdd: key,
     .keychainAgree: ["class": "key", "peer": "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="],

@@ -22,4 +22,32 @@ extension OpenRPCConversationTests {
         try talk.succeed(.trashEmpty)
         try talk.succeed(.itemRemove, ["name": "rubbish/other"])
     }
+
+    /// What is said of versions.
+    func keepVersions(_ talk: Conversation) throws {
+        let name: JSONObject = ["name": "versions/file"]
+        try talk.succeed(.fileMkdir, ["name": "versions", "keep": 2])
+        for _ in 1...2 { try talk.succeed(.itemPut, ["name": "versions/file", "keep": 3], payload: Self.secret) }
+        try talk.fail(.param, .itemPut, ["name": "versions/file", "keep": 101], payload: Self.secret)
+        try talk.succeed(.fileVersions, ["name": "versions"])
+        let found = try talk.succeed(.fileVersions, name)
+        let first = found.result?["versions"]?.arrayValue?.first?.objectValue
+        let number = try #require(first?["number"])
+        var one = name
+        one.set("version", number)
+        let handle = try Self.integer(try talk.succeed(.fileOpen, one), "handle")
+        try talk.succeed(.fileClose, ["handle": .integer(handle)])
+        var written = one
+        written.set("access", "write")
+        try talk.fail(.param, .fileOpen, written)
+        try talk.succeed(.fileRestore, one)
+        try talk.fail(.itemNotFound, .fileRestore, one)
+        try talk.fail(.param, .fileRestore, name)
+        try talk.succeed(.fileKeepVersions, name)
+        try talk.fail(.itemNotFound, .fileKeepVersions, Self.nobody)
+        try talk.fail(.itemNotFound, .fileVersions, Self.nobody)
+        try talk.fail(.itemNotFound, .fileRemoveVersions, one)
+        try talk.succeed(.fileRemoveVersions, name)
+        try talk.succeed(.fileRemove, ["name": "versions", "recursive": true])
+    }
 }

@@ -35,6 +35,7 @@ import Testing
         try mend(talk)
         try lend(talk)
         try discard(talk)
+        try keepVersions(talk)
         try backUp(talk, daemon)
         try allow(talk)
         try refuse(talk)

@@ -179,6 +179,7 @@ import Testing
         .fileSpace: [:],
         .fileSymlink: ["name": "a", "target": "b"],
         .fileRename: ["name": "a", "to": "b"],
+        .fileRestore: ["name": "a", "version": 1],
         .fileRead: ["handle": 1, "offset": 0, "length": 0],
         .fileSync: ["handle": 1],
         .fileSyncTree: [:],

@@ -137,7 +137,9 @@ final class RowCatalog {
 
     private func fillFiles() throws {
         let files = files
-        for (path, protectionClass) in [("f", ProtectionClass.complete), ("d/g", .completeUnlessOpen)] {
+        // The third time, what was there becomes a version.
+        let paths = [("f", ProtectionClass.complete), ("d/g", .completeUnlessOpen), ("d/g", .completeUnlessOpen)]
+        for (path, protectionClass) in paths {
             let name = try ItemName(path)
             let write = try files.prepareWrite(name, in: Self.group, as: protectionClass)
             let count = try write.perform(prefix: try SecretBytes(zeros: 100), rest: nil)
@@ -148,6 +150,7 @@ final class RowCatalog {
                 byteCount: count,
                 kind: .document,
                 created: nil,
+                keepCount: path == "d/g" ? 2 : nil,
                 now: 1000
             )
             files.finished(write)

@@ -15,7 +15,7 @@ package struct RowTable: Sendable {
     }
 
     /// Every table of the stores, with every column that can have another value.
-    package static let all: [RowTable] = keychain + files + access
+    package static let all: [RowTable] = keychain + files + access + versions
 
     private static let keychain = [
         RowTable(
@@ -222,6 +222,45 @@ package struct RowTable: Sendable {
                 number = CASE ?3 WHEN 0 THEN iif(?2, ?1 + 0.5, ?1) ELSE number END,
                 sealed = CASE ?3 WHEN 1 THEN iif(?2, ?1 + 0.5, ?1) ELSE sealed END
             WHERE (number) = (SELECT number FROM access_rules ORDER BY number LIMIT 1 OFFSET ?4)
+            """
+        ),
+    ]
+
+    // At the end, so that the inputs that were found say the same as before.
+    private static let versions = [
+        RowTable(
+            "file_kept",
+            ["node", "content"],
+            """
+            UPDATE file_kept SET
+                node = CASE ?3 WHEN 0 THEN iif(?2, ?1 + 0.5, ?1) ELSE node END,
+                content = CASE ?3 WHEN 1 THEN iif(?2, ?1 + 0.5, ?1) ELSE content END
+            WHERE (node) = (SELECT node FROM file_kept ORDER BY node LIMIT 1 OFFSET ?4)
+            """
+        ),
+        RowTable(
+            "file_histories",
+            ["number", "node", "keep", "tag"],
+            """
+            UPDATE file_histories SET
+                number = CASE ?3 WHEN 0 THEN iif(?2, ?1 + 0.5, ?1) ELSE number END,
+                node = CASE ?3 WHEN 1 THEN iif(?2, ?1 + 0.5, ?1) ELSE node END,
+                keep = CASE ?3 WHEN 2 THEN iif(?2, ?1 + 0.5, ?1) ELSE keep END,
+                tag = CASE ?3 WHEN 3 THEN iif(?2, ?1 + 0.5, ?1) ELSE tag END
+            WHERE (number) = (SELECT number FROM file_histories ORDER BY number LIMIT 1 OFFSET ?4)
+            """
+        ),
+        RowTable(
+            "file_versions",
+            ["number", "history", "node", "bytes", "sealed"],
+            """
+            UPDATE file_versions SET
+                number = CASE ?3 WHEN 0 THEN iif(?2, ?1 + 0.5, ?1) ELSE number END,
+                history = CASE ?3 WHEN 1 THEN iif(?2, ?1 + 0.5, ?1) ELSE history END,
+                node = CASE ?3 WHEN 2 THEN iif(?2, ?1 + 0.5, ?1) ELSE node END,
+                bytes = CASE ?3 WHEN 3 THEN iif(?2, ?1 + 0.5, ?1) ELSE bytes END,
+                sealed = CASE ?3 WHEN 4 THEN iif(?2, ?1 + 0.5, ?1) ELSE sealed END
+            WHERE (number) = (SELECT number FROM file_versions ORDER BY number LIMIT 1 OFFSET ?4)
             """
         ),
     ]

@@ -190,7 +190,10 @@ private struct RowCheck: ~Copyable {
             })
         }
         uses.append({ _ = try store.check(after: .min, order) })
+        uses.append({ _ = try store.checkVersions(after: 0, order) })
         uses.append({ _ = try store.checkCount(order) })
+        for name in names { uses += versionUses(of: name, store) }
+        uses.append({ _ = try store.checkVersions(after: 0, repair) })
         uses.append({ _ = try store.check(after: .min, repair) })
         uses.append({ _ = try store.checkCount(repair) })
         uses.append({
@@ -206,6 +209,27 @@ private struct RowCheck: ~Copyable {
             while try !store.resume(with: &removal, now: 3, until: { true }) {}
         })
         return uses
+    }
+
+    private static func versionUses(of name: ItemName, _ store: FileStore) -> [() throws -> Void] {
+        let group = RowCatalog.group
+        return [
+            {
+                let entry = try store.requireEntry(name, in: group)
+                for version in try store.formerFiles(of: entry).versions {
+                    let opening = try store.beginOpening(try store.version(version.number, of: entry), for: .read)
+                    while try store.resume(opening, limit: 1) {}
+                    if let open = try store.finish(opening) { store.close(open) }
+                }
+            },
+            {
+                let entry = try store.requireEntry(name, in: group)
+                guard let version = try store.formerFiles(of: entry).versions.first else { return }
+                _ = try store.restoreVersion(version.number, of: name, in: group, now: 5)
+            },
+            { _ = try store.setKeepCount(1, of: try store.requireEntry(name, in: group)) },
+            { _ = try store.removeVersions(nil, of: try store.requireEntry(name, in: group)) },
+        ]
     }
 
     /// Opens a file as handles do, reads its beginning and its end, and cuts it.

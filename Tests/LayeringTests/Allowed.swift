@@ -17,7 +17,7 @@ let allowedTargets: [String: Set<String>] = [
     "CofferNodes": ["CofferCore", "CofferKeys"],
     "CofferFiles": [
         "CofferChunks", "CofferCore", "CofferCrypto", "CofferDatabase", "CofferKeys", "CofferMemory", "CofferNodes",
-        "CofferSystem",
+        "CofferSystem", "CofferTrash",
     ],
     "CofferAccess": ["CofferCore", "CofferCrypto", "CofferDatabase", "CofferKeys", "CofferMemory"],
     "CofferTrash": ["CofferCore", "CofferCrypto", "CofferDatabase", "CofferKeys", "CofferMemory"],

@@ -320,6 +320,7 @@ extension CheckStage {
         case .keychainItems: ("keychain item", "keychain items")
         case .formerValues: ("former value", "former values")
         case .keychainTags: ("entry of the search", "entries of the search")
+        case .versions: ("version of a file", "versions of files")
         case .trash: ("entry of the trash", "entries of the trash")
         case .files: ("file or directory", "files and directories")
         case .counts: ("the count of", "counts")

@@ -124,6 +124,7 @@ extension CofferClient {
     ///   - access: Whether it is read, written or both.
     ///   - options: Whether it is created, truncated and so on.
     ///   - protectionClass: The class of a new file; `nil` takes that of its directory, or else the default.
+    ///   - version: The number of the version that is read; `nil` for the present content.
     /// - Returns: The file. Close it, or it stays open as long as its connection;
     ///   ``withFile(_:in:for:_:protectionClass:_:)`` closes it.
     /// - Throws: `itemNotFound`; `duplicateItem` if it must be new and exists; `interactionNotAllowed` if its
@@ -133,9 +134,10 @@ extension CofferClient {
         in group: String? = nil,
         for access: FileAccess = .read,
         _ options: FileOpenOptions = [],
-        protectionClass: ProtectionClass? = nil
+        protectionClass: ProtectionClass? = nil,
+        version: Int64? = nil
     ) async throws(CofferError) -> CofferFile {
-        let params = FileOpenParameters(name, in: group, access, options, protectionClass)
+        let params = FileOpenParameters(name, in: group, access, options, protectionClass, version)
         let returned = try await call(params)
         return CofferFile(name, returned.value, of: self, on: returned.epoch)
     }

@@ -101,6 +101,7 @@ extension BlockingClient {
     ///   - access: Whether it is read, written or both.
     ///   - options: Whether it is created, truncated and so on.
     ///   - protectionClass: The class of a new file; `nil` takes that of its directory, or else the default.
+    ///   - version: The number of the version that is read; `nil` for the present content.
     /// - Returns: The file, which is closed with the connection at the latest.
     /// - Throws: `itemNotFound`; `duplicateItem` if it must be new and exists; `interactionNotAllowed` if its
     ///   key is not in memory; `notAvailable` if another handle writes it.
@@ -109,9 +110,10 @@ extension BlockingClient {
         in group: String? = nil,
         for access: FileAccess = .read,
         _ options: FileOpenOptions = [],
-        protectionClass: ProtectionClass? = nil
+        protectionClass: ProtectionClass? = nil,
+        version: Int64? = nil
     ) throws(CofferError) -> OpenedFile {
-        let params = FileOpenParameters(name, in: group, access, options, protectionClass)
+        let params = FileOpenParameters(name, in: group, access, options, protectionClass, version)
         return OpenedFile(name, try call(params).value, of: self)
     }
 }

@@ -39,6 +39,9 @@ struct Put: ParsableCommand {
     @Flag(help: "Fail if there is an item of that name already.")
     var ifAbsent = false
 
+    @Option(help: ArgumentHelp("Keep so many former values of a secret, or versions of a file.", valueName: "number"))
+    var keep: KeepCount?
+
     @Flag(help: "Leave out the line break at the end, as 'echo' writes one.")
     var trim = false
 
@@ -48,9 +51,9 @@ struct Put: ParsableCommand {
     @OptionGroup var format: FormatOptions
 
     func validate() throws {
-        if field != nil && (ifAbsent || explain || allowEmpty || !notes.isEmpty) {
+        if field != nil && (ifAbsent || explain || allowEmpty || keep != nil || !notes.isEmpty) {
             throw ValidationError(
-                "--field can't be combined with --if-absent, --explain, --allow-empty, --expires, --note or --tag"
+                "--field can't be combined with --if-absent, --explain, --allow-empty, --keep, --expires, --note or --tag"
             )
         }
     }
@@ -83,6 +86,7 @@ struct Put: ParsableCommand {
             attributes: attributes,
             user: try notes.user(),
             isIfAbsent: ifAbsent,
+            keepCount: keep?.count,
             wantsProgress: bar != nil
         )
         let placement = try client.call(
@@ -102,10 +106,10 @@ struct Put: ParsableCommand {
 
     /// The name below which the files of a directory are stored.
     private func folderName() throws(CofferError) -> ItemName {
-        guard field == nil, !explain, notes.isEmpty, !trim else {
+        guard field == nil, !explain, notes.isEmpty, !trim, keep == nil else {
             throw CofferError(
                 .param,
-                "--field, --explain, --trim, --expires, --note and --tag are for one item, and that is a directory"
+                "--field, --explain, --trim, --keep, --expires, --note and --tag are for one item, and that is a directory"
             )
         }
         return try ItemName(argument: name.hasSuffix("/") ? String(name.dropLast()) : name)

@@ -393,6 +393,8 @@ public enum CheckStage: String, CaseIterable, Sendable {
     case keychainTags
     /// The files and directories of the catalog, without the contents of files.
     case files
+    /// The versions of files, and the contents that are kept for them.
+    case versions
     /// The entries of the trash, and the contents that are kept for them.
     case trash
     /// The numbers of items and files.

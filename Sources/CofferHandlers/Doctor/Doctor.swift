@@ -132,6 +132,7 @@ extension CheckPlace {
                 CheckPlace(stage: stage, number: $0.item, tag: $0.tag)
             }
         case .files: page(try catalog.files.check(after: number, order), at)
+        case .versions: page(try catalog.files.checkVersions(after: number, order), at)
         case .trash: page(try catalog.checkTrash(after: number, order), at)
         // The second count is that of the files.
         case .counts where number == 0: page(try catalog.keychain.checkCount(order), next: at(1))

@@ -18,6 +18,8 @@ struct FileTarget {
     let decision: String
     /// The protection of the item that was stored when the put began.
     let replacing: Protection?
+    /// How many versions it keeps from now on.
+    let keepCount: Int?
 }
 
 extension Vault {
@@ -74,11 +76,24 @@ extension Vault {
                 created: item?.created,
                 decision: target.decision,
                 keptItem: try item.map { try catalog.keychain.setAside($0, now: now) },
+                keepCount: target.keepCount,
                 now: now
             )
             let kind = replaced == nil ? ItemChange.Kind.added : .changed
             changes.note(ItemChange(kind, file: target.name, in: target.group, inode: inode))
         }
+    }
+
+    /// Refuses to make a secret of a file that has versions, which the keychain can't keep.
+    func checkNoVersions(at spot: FileSpot) throws {
+        guard let entry = try catalog.files.entry(spot.name, in: spot.group),
+            try !catalog.files.formerFiles(of: entry).versions.isEmpty
+        else { return }
+        throw CofferError(
+            .param,
+            "can't store \(spot.name.quoted) in the keychain: it is a file with versions, which would be lost",
+            hint: "leave out where it goes to, or remove them with 'coffer file versions --remove all'"
+        )
     }
 
     /// The keychain item that a file is going to replace; `nil` if there is none.

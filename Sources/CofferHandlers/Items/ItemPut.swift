@@ -14,6 +14,12 @@ internal import Glibc
 extension Vault {
     package func itemPut(_ params: ItemPutParameters, _ call: Call) throws -> Step {
         let group = try call.group(params.wishes.group)
+        guard try catalog.files.mayKeepVersions else { return try put(params, in: group, call) }
+        // What is replaced becomes a version, with all that was written to it.
+        return try settled(params.name, in: group, call) { [self] in try put(params, in: group, call) }
+    }
+
+    private func put(_ params: ItemPutParameters, in group: String, _ call: Call) throws -> Step {
         let vaultID = try keys.vaultID
         let name = params.name
         call.isFor("can't store \(name.quoted)")
@@ -78,7 +84,8 @@ extension Vault {
                 group: group,
                 kind: params.wishes.kind ?? before?.kind,
                 decision: verdict.decision,
-                replacing: before?.protection
+                replacing: before?.protection,
+                keepCount: params.keepCount
             )
             return try putInFileStore(target, intake, protectionClass, params.wantsProgress, call) {
                 Reply(Placement(verdict, replacing: before?.protection))
@@ -126,10 +133,15 @@ extension Vault {
             ),
             bounds: routing.bounds
         )
+        guard let existing, existing.protection.store == .file, verdict.store == .keychain else { return verdict }
         // Before the first unlock, a small put over a file of class B does not make a deposit of it.
-        guard let existing, existing.isSealed, existing.protection == .file(.completeUnlessOpen),
-            verdict.protection == .keychain(.whenUnlockedDeposit)
-        else { return verdict }
+        let isDeposit = verdict.protection == .keychain(.whenUnlockedDeposit)
+        if existing.isSealed, existing.protection == .file(.completeUnlessOpen), isDeposit {
+            return verdict.staying(as: existing.protection)
+        }
+        // The keychain has no versions: a file that keeps some stays one, unless the caller says otherwise.
+        let isAsked = wishes.store != nil || wishes.accessibility != nil
+        guard !isAsked, let spot, try catalog.files.keepsVersions(at: spot) else { return verdict }
         return verdict.staying(as: existing.protection)
     }
 
@@ -183,6 +195,7 @@ extension Vault {
             if before == nil { try checkNoDirectory(at: spot, catalog) }
             let file = replaced?.file
             try checkReplacing(file.map(StoredItem.file))
+            if file != nil { try checkNoVersions(at: spot) }
             let id = try catalog.keychain.put(
                 key,
                 over: before == nil ? .nothing : replaced?.secret.map { .item($0) } ?? .unknown,
@@ -225,7 +238,9 @@ extension QualifiedName {
 
 extension ItemPutParameters {
     /// The attributes as a change of an item.
-    fileprivate var change: KeychainChange { KeychainChange(attributes: attributes, user: user) }
+    fileprivate var change: KeychainChange {
+        KeychainChange(attributes: attributes, user: user, historyCount: keepCount)
+    }
 
     /// Refuses attributes that are parts of the name, or that a put can't set.
     fileprivate func checkAttributes() throws(CofferError) {

@@ -142,6 +142,53 @@ extension FileGetExtendedAttributeParameters: WireObject {
     }
 }
 
+/// The parameters of `file.keepVersions`.
+///
+/// Changes how many former contents of a file are kept, or of the files in a directory. Those beyond
+/// that are destroyed, the oldest first.
+///
+/// - Throws: `dataTooLarge`, `decode`, `diskFull`, `duplicateItem`, `interactionNotAllowed`,
+///   `internal`, `io`, `itemNotFound`, `missingEntitlement`, `notAvailable`, `param`, `userCanceled`.
+public struct FileKeepVersionsParameters: MethodParameters {
+    /// What the method answers.
+    public typealias Result = CountResult
+    /// How it and its parameters travel.
+    public static var coding: MethodCoding<Self> { MethodCoding(.fileKeepVersions) }
+    /// The path of the file or directory.
+    public let name: ItemName
+    /// How many former contents are kept.
+    ///
+    /// Absent means: as many as the directory above says.
+    public let keepCount: Int?
+    /// The access group of the file or directory.
+    ///
+    /// Absent means: the caller's first group.
+    public let group: String?
+
+    /// Makes the parameters.
+    public init(name: ItemName, keepCount: Int? = nil, group: String? = nil) {
+        self.name = name
+        self.keepCount = keepCount
+        self.group = group
+    }
+}
+
+extension FileKeepVersionsParameters: WireObject {
+    package init(reading reader: inout ParameterReader) throws(CofferError) {
+        name = try reader.name("name")
+        keepCount = try reader.optionalInteger("keep", in: 0...Int64(Limits.historyValues)).map { Int($0) }
+        group = try reader.optionalString("group")
+    }
+
+    package var json: JSONObject {
+        var object = JSONObject(capacity: 3)
+        object.append("name", name)
+        object.append("keep", keepCount)
+        object.append("group", group)
+        return object
+    }
+}
+
 /// The parameters of `file.link`.
 ///
 /// Gives a file, or a symbolic link, a further name. All names are equal: the content stays until the
@@ -405,6 +452,10 @@ public struct FileMkdirParameters: MethodParameters {
     ///
     /// Absent means: none stated.
     public let gid: Int64?
+    /// How many former contents of each file in the directory are kept.
+    ///
+    /// Absent means: as many as the directory above says.
+    public let keepCount: Int?
     /// The access group of the directory.
     ///
     /// Absent means: the caller's first group.
@@ -418,6 +469,7 @@ public struct FileMkdirParameters: MethodParameters {
         mode: Int64? = nil,
         uid: Int64? = nil,
         gid: Int64? = nil,
+        keepCount: Int? = nil,
         group: String? = nil
     ) {
         self.name = name
@@ -426,6 +478,7 @@ public struct FileMkdirParameters: MethodParameters {
         self.mode = mode
         self.uid = uid
         self.gid = gid
+        self.keepCount = keepCount
         self.group = group
     }
 }
@@ -438,17 +491,19 @@ extension FileMkdirParameters: WireObject {
         mode = try reader.optionalInteger("mode", in: 0...4095)
         uid = try reader.optionalInteger("uid", in: 0...4294967294)
         gid = try reader.optionalInteger("gid", in: 0...4294967294)
+        keepCount = try reader.optionalInteger("keep", in: 0...Int64(Limits.historyValues)).map { Int($0) }
         group = try reader.optionalString("group")
     }
 
     package var json: JSONObject {
-        var object = JSONObject(capacity: 7)
+        var object = JSONObject(capacity: 8)
         object.append("name", name)
         object.append("class", protectionClass)
         if makesParents { object.append("parents", true) }
         object.append("mode", mode)
         object.append("uid", uid)
         object.append("gid", gid)
+        object.append("keep", keepCount)
         object.append("group", group)
         return object
     }
@@ -511,6 +566,10 @@ public struct FileOpenParameters: MethodParameters {
     ///
     /// Absent means: none stated.
     public let gid: Int64?
+    /// The number of the version that is read, in place of the present content.
+    ///
+    /// Absent means: the present content.
+    public let version: Int64?
     /// The access group of the file.
     ///
     /// Absent means: the caller's first group.
@@ -530,6 +589,7 @@ public struct FileOpenParameters: MethodParameters {
         mode: Int64? = nil,
         uid: Int64? = nil,
         gid: Int64? = nil,
+        version: Int64? = nil,
         group: String? = nil
     ) {
         self.name = name
@@ -544,6 +604,7 @@ public struct FileOpenParameters: MethodParameters {
         self.mode = mode
         self.uid = uid
         self.gid = gid
+        self.version = version
         self.group = group
     }
 }
@@ -562,6 +623,7 @@ extension FileOpenParameters: WireObject {
         mode = try reader.optionalInteger("mode", in: 0...4095)
         uid = try reader.optionalInteger("uid", in: 0...4294967294)
         gid = try reader.optionalInteger("gid", in: 0...4294967294)
+        version = try reader.optionalInteger("version", in: 1...Int64.max)
         group = try reader.optionalString("group")
     }
 
@@ -579,6 +641,7 @@ extension FileOpenParameters: WireObject {
         object.append("mode", mode)
         object.append("uid", uid)
         object.append("gid", gid)
+        object.append("version", version)
         object.append("group", group)
         return object
     }
@@ -951,6 +1014,52 @@ extension FileRemoveExtendedAttributeParameters: WireObject {
     }
 }
 
+/// The parameters of `file.removeVersions`.
+///
+/// Destroys former contents of a file.
+///
+/// - Throws: `dataTooLarge`, `decode`, `diskFull`, `duplicateItem`, `interactionNotAllowed`,
+///   `internal`, `io`, `itemNotFound`, `missingEntitlement`, `notAvailable`, `param`, `userCanceled`.
+public struct FileRemoveVersionsParameters: MethodParameters {
+    /// What the method answers.
+    public typealias Result = CountResult
+    /// How it and its parameters travel.
+    public static var coding: MethodCoding<Self> { MethodCoding(.fileRemoveVersions) }
+    /// The path of the file.
+    public let name: ItemName
+    /// The number of the version.
+    ///
+    /// Absent means: all.
+    public let number: Int64?
+    /// The access group of the file.
+    ///
+    /// Absent means: the caller's first group.
+    public let group: String?
+
+    /// Makes the parameters.
+    public init(name: ItemName, number: Int64? = nil, group: String? = nil) {
+        self.name = name
+        self.number = number
+        self.group = group
+    }
+}
+
+extension FileRemoveVersionsParameters: WireObject {
+    package init(reading reader: inout ParameterReader) throws(CofferError) {
+        name = try reader.name("name")
+        number = try reader.optionalInteger("version", in: 1...Int64.max)
+        group = try reader.optionalString("group")
+    }
+
+    package var json: JSONObject {
+        var object = JSONObject(capacity: 3)
+        object.append("name", name)
+        object.append("version", number)
+        object.append("group", group)
+        return object
+    }
+}
+
 /// The parameters of `file.rename`.
 ///
 /// Renames a file or a directory.
@@ -1019,6 +1128,51 @@ extension FileRenameParameters: WireObject {
         if replaces { object.append("replace", true) }
         if exchanges { object.append("exchange", true) }
         if keepsDirectories { object.append("keepDirectories", true) }
+        object.append("group", group)
+        return object
+    }
+}
+
+/// The parameters of `file.restore`.
+///
+/// Makes a former content of a file the present one. The present one becomes a version, and nothing is
+/// copied.
+///
+/// - Throws: `dataTooLarge`, `decode`, `diskFull`, `duplicateItem`, `interactionNotAllowed`,
+///   `internal`, `io`, `itemNotFound`, `missingEntitlement`, `notAvailable`, `param`, `userCanceled`.
+public struct FileRestoreParameters: MethodParameters {
+    /// What the method answers.
+    public typealias Result = FileInfo
+    /// How it and its parameters travel.
+    public static var coding: MethodCoding<Self> { MethodCoding(.fileRestore) }
+    /// The path of the file.
+    public let name: ItemName
+    /// The number of the version.
+    public let number: Int64
+    /// The access group of the file.
+    ///
+    /// Absent means: the caller's first group.
+    public let group: String?
+
+    /// Makes the parameters.
+    public init(name: ItemName, number: Int64, group: String? = nil) {
+        self.name = name
+        self.number = number
+        self.group = group
+    }
+}
+
+extension FileRestoreParameters: WireObject {
+    package init(reading reader: inout ParameterReader) throws(CofferError) {
+        name = try reader.name("name")
+        number = try reader.integer("version", in: 1...Int64.max)
+        group = try reader.optionalString("group")
+    }
+
+    package var json: JSONObject {
+        var object = JSONObject(capacity: 3)
+        object.append("name", name)
+        object.append("version", number)
         object.append("group", group)
         return object
     }
@@ -1560,6 +1714,45 @@ extension FileTruncateParameters: WireObject {
         var object = JSONObject(capacity: 2)
         object.append("handle", handle)
         object.append("bytes", byteCount)
+        return object
+    }
+}
+
+/// The parameters of `file.versions`.
+///
+/// Lists the former contents of a file, the newest first, and says how many are kept.
+///
+/// - Throws: `dataTooLarge`, `decode`, `interactionNotAllowed`, `internal`, `io`, `itemNotFound`,
+///   `missingEntitlement`, `notAvailable`, `param`, `userCanceled`.
+public struct FileVersionsParameters: MethodParameters {
+    /// What the method answers.
+    public typealias Result = FileVersions
+    /// How it and its parameters travel.
+    public static var coding: MethodCoding<Self> { MethodCoding(.fileVersions) }
+    /// The path of the file or directory.
+    public let name: ItemName
+    /// The access group of the file or directory.
+    ///
+    /// Absent means: the caller's first group.
+    public let group: String?
+
+    /// Makes the parameters.
+    public init(name: ItemName, group: String? = nil) {
+        self.name = name
+        self.group = group
+    }
+}
+
+extension FileVersionsParameters: WireObject {
+    package init(reading reader: inout ParameterReader) throws(CofferError) {
+        name = try reader.name("name")
+        group = try reader.optionalString("group")
+    }
+
+    package var json: JSONObject {
+        var object = JSONObject(capacity: 2)
+        object.append("name", name)
+        object.append("group", group)
         return object
     }
 }

@@ -537,6 +537,10 @@ public struct ItemPutParameters: MethodParameters {
     ///
     /// Absent means false.
     public let isIfAbsent: Bool
+    /// How many former values of a secret are kept, or former contents of a file.
+    ///
+    /// Absent means: of a new secret 10, of a new file as many as its directory says; otherwise as it is.
+    public let keepCount: Int?
     /// Whether the client wants progress notifications during the request.
     ///
     /// Absent means false.
@@ -549,6 +553,7 @@ public struct ItemPutParameters: MethodParameters {
         attributes: [KeychainAttribute: AttributeValue] = [:],
         user: [AttributeName: String] = [:],
         isIfAbsent: Bool = false,
+        keepCount: Int? = nil,
         wantsProgress: Bool = false
     ) {
         self.name = name
@@ -556,6 +561,7 @@ public struct ItemPutParameters: MethodParameters {
         self.attributes = attributes
         self.user = user
         self.isIfAbsent = isIfAbsent
+        self.keepCount = keepCount
         self.wantsProgress = wantsProgress
     }
 }
@@ -567,16 +573,18 @@ extension ItemPutParameters: WireObject {
         attributes = try reader.attributes("attributes", of: .genericPassword, inQuery: false)
         user = try reader.userAttributes("user")
         isIfAbsent = try reader.optionalBool("ifAbsent") ?? false
+        keepCount = try reader.optionalInteger("keep", in: 0...Int64(Limits.historyValues)).map { Int($0) }
         wantsProgress = try reader.optionalBool("progress") ?? false
     }
 
     package var json: JSONObject {
-        var object = JSONObject(capacity: 6)
+        var object = JSONObject(capacity: 7)
         object.append(wishes.json)
         object.append("name", name)
         if !attributes.isEmpty { object.append("attributes", attributes) }
         if !user.isEmpty { object.append("user", user) }
         if isIfAbsent { object.append("ifAbsent", true) }
+        object.append("keep", keepCount)
         if wantsProgress { object.append("progress", true) }
         return object
     }

@@ -63,6 +63,10 @@ package enum Method: String, CaseIterable, Sendable {
     ///
     /// Its value is the payload of the answer.
     case fileGetExtendedAttribute = "file.getExtendedAttribute"
+    /// Changes how many former contents of a file are kept, or of the files in a directory.
+    ///
+    /// Those beyond that are destroyed, the oldest first.
+    case fileKeepVersions = "file.keepVersions"
     /// Gives a file, or a symbolic link, a further name.
     ///
     /// All names are equal: the content stays until the last is removed.
@@ -91,8 +95,14 @@ package enum Method: String, CaseIterable, Sendable {
     case fileRemove = "file.remove"
     /// Removes an extended attribute of a file.
     case fileRemoveExtendedAttribute = "file.removeExtendedAttribute"
+    /// Destroys former contents of a file.
+    case fileRemoveVersions = "file.removeVersions"
     /// Renames a file or a directory.
     case fileRename = "file.rename"
+    /// Makes a former content of a file the present one.
+    ///
+    /// The present one becomes a version, and nothing is copied.
+    case fileRestore = "file.restore"
     /// Delivers a damaged file as far as it can be read.
     ///
     /// The descriptor takes the content.
@@ -119,6 +129,8 @@ package enum Method: String, CaseIterable, Sendable {
     ///
     /// Bytes that are added read as zeros.
     case fileTruncate = "file.truncate"
+    /// Lists the former contents of a file, the newest first, and says how many are kept.
+    case fileVersions = "file.versions"
     /// Writes a range of an open file.
     ///
     /// The bytes are the payload.
@@ -253,14 +265,15 @@ extension Method {
         switch self {
         case .accessAllow, .accessDeny, .accessList, .accessRemove, .auditList, .auditVerify, .backupBegin,
             .backupContents, .backupEnd, .backupRead, .backupRegister, .backupSign, .backupStatus, .contextAuthenticate,
-            .contextEnd, .fileAllocate, .fileClose, .fileGetExtendedAttribute, .fileLink, .fileList,
+            .contextEnd, .fileAllocate, .fileClose, .fileGetExtendedAttribute, .fileKeepVersions, .fileLink, .fileList,
             .fileListExtendedAttributes, .fileMkdir, .fileOpen, .fileProtect, .filePunch, .fileRead, .fileRemove,
-            .fileRemoveExtendedAttribute, .fileRename, .fileSalvage, .fileSetAttributes, .fileSetExtendedAttribute,
-            .fileSpace, .fileStat, .fileSymlink, .fileSync, .fileSyncTree, .fileTruncate, .fileWrite, .itemExplain,
-            .itemGet, .itemList, .itemMove, .itemProtect, .itemPut, .itemRemove, .itemShow, .itemSimulate, .keychainAdd,
-            .keychainAgree, .keychainDelete, .keychainFind, .keychainHistory, .keychainPublicKey, .keychainRestore,
-            .keychainSign, .keychainUpdate, .leaseGrant, .leaseList, .leaseRevoke, .slotAdd, .slotRemove, .slotTest,
-            .trashEmpty, .trashList, .trashRestore, .vaultBlockers, .vaultCheck, .vaultQuarantine:
+            .fileRemoveExtendedAttribute, .fileRemoveVersions, .fileRename, .fileRestore, .fileSalvage,
+            .fileSetAttributes, .fileSetExtendedAttribute, .fileSpace, .fileStat, .fileSymlink, .fileSync,
+            .fileSyncTree, .fileTruncate, .fileVersions, .fileWrite, .itemExplain, .itemGet, .itemList, .itemMove,
+            .itemProtect, .itemPut, .itemRemove, .itemShow, .itemSimulate, .keychainAdd, .keychainAgree,
+            .keychainDelete, .keychainFind, .keychainHistory, .keychainPublicKey, .keychainRestore, .keychainSign,
+            .keychainUpdate, .leaseGrant, .leaseList, .leaseRevoke, .slotAdd, .slotRemove, .slotTest, .trashEmpty,
+            .trashList, .trashRestore, .vaultBlockers, .vaultCheck, .vaultQuarantine:
             .vault
         case .entitlementExplain, .entitlementList, .hello, .requestCancel, .vaultStatus, .vaultWatch: .nothing
         case .passcodeChange: .passcodeToReplace
@@ -288,13 +301,14 @@ extension Method {
             .keys
         case .contextEnd, .slotList, .vaultLock: .barrier
         case .fileAllocate, .fileClose, .filePunch, .fileSync, .fileTruncate, .fileWrite: .changes(.handle)
-        case .fileGetExtendedAttribute, .fileList, .fileListExtendedAttributes, .fileSalvage, .fileStat, .itemExplain,
-            .itemGet, .itemShow:
+        case .fileGetExtendedAttribute, .fileList, .fileListExtendedAttributes, .fileSalvage, .fileStat, .fileVersions,
+            .itemExplain, .itemGet, .itemShow:
             .reads(.names(["name"]))
-        case .fileLink, .fileRename, .itemMove: .changes(.names(["name", "to"]))
-        case .fileMkdir, .fileOpen, .fileProtect, .fileRemove, .fileRemoveExtendedAttribute, .fileSetAttributes,
-            .fileSetExtendedAttribute, .fileSymlink, .itemProtect, .itemPut, .itemRemove:
+        case .fileKeepVersions, .fileMkdir, .fileOpen, .fileProtect, .fileRemove, .fileRemoveExtendedAttribute,
+            .fileRemoveVersions, .fileRestore, .fileSetAttributes, .fileSetExtendedAttribute, .fileSymlink,
+            .itemProtect, .itemPut, .itemRemove:
             .changes(.names(["name"]))
+        case .fileLink, .fileRename, .itemMove: .changes(.names(["name", "to"]))
         case .fileRead: .reads(.handle)
         case .keychainAdd, .keychainDelete, .keychainRestore, .keychainUpdate: .changes(.keychain)
         case .keychainAgree, .keychainFind, .keychainHistory, .keychainPublicKey, .keychainSign: .reads(.keychain)
@@ -327,15 +341,16 @@ extension Method {
         case .backupBegin, .backupContents, .backupEnd, .backupRead, .backupSign, .backupStatus: Self.backup
         case .contextAuthenticate, .vaultUnlock: Self.unlock
         case .contextEnd, .entitlementExplain, .fileClose, .fileSync, .hello, .requestCancel, .vaultStatus: Self.none
-        case .fileAllocate, .fileLink, .fileMkdir, .fileProtect, .filePunch, .fileRemoveExtendedAttribute, .fileRename,
-            .fileSetAttributes, .fileSetExtendedAttribute, .fileSymlink, .fileSyncTree, .fileTruncate, .fileWrite,
-            .itemMove, .itemProtect, .itemPut, .keychainAdd, .keychainRestore, .keychainUpdate, .trashRestore:
+        case .fileAllocate, .fileKeepVersions, .fileLink, .fileMkdir, .fileProtect, .filePunch,
+            .fileRemoveExtendedAttribute, .fileRename, .fileRestore, .fileSetAttributes, .fileSetExtendedAttribute,
+            .fileSymlink, .fileSyncTree, .fileTruncate, .fileWrite, .itemMove, .itemProtect, .itemPut, .keychainAdd,
+            .keychainRestore, .keychainUpdate, .trashRestore:
             Self.write
         case .fileGetExtendedAttribute, .fileList, .fileListExtendedAttributes, .fileOpen, .fileRead, .fileSalvage,
-            .fileSpace, .fileStat, .itemExplain, .itemGet, .itemList, .itemShow, .itemSimulate, .keychainAgree,
-            .keychainFind, .keychainHistory, .keychainPublicKey, .keychainSign, .trashList, .vaultWatch:
+            .fileSpace, .fileStat, .fileVersions, .itemExplain, .itemGet, .itemList, .itemShow, .itemSimulate,
+            .keychainAgree, .keychainFind, .keychainHistory, .keychainPublicKey, .keychainSign, .trashList, .vaultWatch:
             Self.read
-        case .fileRemove, .itemRemove, .keychainDelete, .trashEmpty: Self.delete
+        case .fileRemove, .fileRemoveVersions, .itemRemove, .keychainDelete, .trashEmpty: Self.delete
         case .leaseGrant: Self.readAdmin
         case .vaultLock: Self.lock
         }
@@ -360,10 +375,11 @@ extension Method {
     /// Whether a thing that is missing is an item of the catalog.
     package var looksUpItems: Bool {
         switch self {
-        case .fileAllocate, .fileClose, .fileGetExtendedAttribute, .fileLink, .fileList, .fileListExtendedAttributes,
-            .fileMkdir, .fileOpen, .fileProtect, .filePunch, .fileRead, .fileRemove, .fileRemoveExtendedAttribute,
-            .fileRename, .fileSalvage, .fileSetAttributes, .fileSetExtendedAttribute, .fileStat, .fileSymlink,
-            .fileSync, .fileTruncate, .fileWrite, .itemExplain, .itemGet, .itemList, .itemMove, .itemProtect, .itemPut,
+        case .fileAllocate, .fileClose, .fileGetExtendedAttribute, .fileKeepVersions, .fileLink, .fileList,
+            .fileListExtendedAttributes, .fileMkdir, .fileOpen, .fileProtect, .filePunch, .fileRead, .fileRemove,
+            .fileRemoveExtendedAttribute, .fileRemoveVersions, .fileRename, .fileRestore, .fileSalvage,
+            .fileSetAttributes, .fileSetExtendedAttribute, .fileStat, .fileSymlink, .fileSync, .fileTruncate,
+            .fileVersions, .fileWrite, .itemExplain, .itemGet, .itemList, .itemMove, .itemProtect, .itemPut,
             .itemRemove, .itemShow, .itemSimulate, .keychainAdd, .keychainAgree, .keychainDelete, .keychainFind,
             .keychainHistory, .keychainPublicKey, .keychainRestore, .keychainSign, .keychainUpdate, .leaseGrant,
             .passcodeRemove, .trashEmpty, .trashRestore:
@@ -378,15 +394,16 @@ extension Method {
     package var isAudited: Bool {
         switch self {
         case .accessAllow, .accessDeny, .accessList, .accessRemove, .auditList, .auditVerify, .backupBegin, .backupEnd,
-            .backupRegister, .backupSign, .contextAuthenticate, .fileGetExtendedAttribute, .fileLink, .fileList,
-            .fileListExtendedAttributes, .fileMkdir, .fileOpen, .fileProtect, .fileRemove, .fileRemoveExtendedAttribute,
-            .fileRename, .fileSalvage, .fileSetAttributes, .fileSetExtendedAttribute, .fileStat, .fileSymlink,
-            .itemExplain, .itemGet, .itemList, .itemMove, .itemProtect, .itemPut, .itemRemove, .itemShow, .itemSimulate,
-            .keychainAdd, .keychainAgree, .keychainDelete, .keychainFind, .keychainHistory, .keychainPublicKey,
-            .keychainRestore, .keychainSign, .keychainUpdate, .leaseGrant, .leaseList, .leaseRevoke, .passcodeChange,
-            .passcodeRemove, .passcodeSet, .slotAdd, .slotList, .slotRemove, .slotTest, .trashEmpty, .trashList,
-            .trashRestore, .vaultBlockers, .vaultCheck, .vaultErase, .vaultInit, .vaultLock, .vaultQuarantine,
-            .vaultUnlock, .vaultWatch:
+            .backupRegister, .backupSign, .contextAuthenticate, .fileGetExtendedAttribute, .fileKeepVersions, .fileLink,
+            .fileList, .fileListExtendedAttributes, .fileMkdir, .fileOpen, .fileProtect, .fileRemove,
+            .fileRemoveExtendedAttribute, .fileRemoveVersions, .fileRename, .fileRestore, .fileSalvage,
+            .fileSetAttributes, .fileSetExtendedAttribute, .fileStat, .fileSymlink, .fileVersions, .itemExplain,
+            .itemGet, .itemList, .itemMove, .itemProtect, .itemPut, .itemRemove, .itemShow, .itemSimulate, .keychainAdd,
+            .keychainAgree, .keychainDelete, .keychainFind, .keychainHistory, .keychainPublicKey, .keychainRestore,
+            .keychainSign, .keychainUpdate, .leaseGrant, .leaseList, .leaseRevoke, .passcodeChange, .passcodeRemove,
+            .passcodeSet, .slotAdd, .slotList, .slotRemove, .slotTest, .trashEmpty, .trashList, .trashRestore,
+            .vaultBlockers, .vaultCheck, .vaultErase, .vaultInit, .vaultLock, .vaultQuarantine, .vaultUnlock,
+            .vaultWatch:
             true
         default: false
         }
@@ -405,9 +422,9 @@ extension Method {
         switch self {
         case .accessList, .auditList, .auditVerify, .backupStatus, .entitlementExplain, .entitlementList,
             .fileGetExtendedAttribute, .fileList, .fileListExtendedAttributes, .fileRead, .fileSpace, .fileStat,
-            .fileSyncTree, .hello, .itemExplain, .itemGet, .itemList, .itemShow, .itemSimulate, .keychainAgree,
-            .keychainFind, .keychainHistory, .keychainPublicKey, .keychainSign, .leaseList, .slotList, .trashList,
-            .vaultBlockers, .vaultLock, .vaultStatus, .vaultWatch:
+            .fileSyncTree, .fileVersions, .hello, .itemExplain, .itemGet, .itemList, .itemShow, .itemSimulate,
+            .keychainAgree, .keychainFind, .keychainHistory, .keychainPublicKey, .keychainSign, .leaseList, .slotList,
+            .trashList, .vaultBlockers, .vaultLock, .vaultStatus, .vaultWatch:
             true
         default: false
         }
@@ -502,6 +519,7 @@ extension Method {
         case .fileAllocate: FileAllocateParameters.self
         case .fileClose: FileCloseParameters.self
         case .fileGetExtendedAttribute: FileGetExtendedAttributeParameters.self
+        case .fileKeepVersions: FileKeepVersionsParameters.self
         case .fileLink: FileLinkParameters.self
         case .fileList: FileListParameters.self
         case .fileListExtendedAttributes: FileListExtendedAttributesParameters.self
@@ -512,7 +530,9 @@ extension Method {
         case .fileRead: FileReadParameters.self
         case .fileRemove: FileRemoveParameters.self
         case .fileRemoveExtendedAttribute: FileRemoveExtendedAttributeParameters.self
+        case .fileRemoveVersions: FileRemoveVersionsParameters.self
         case .fileRename: FileRenameParameters.self
+        case .fileRestore: FileRestoreParameters.self
         case .fileSalvage: FileSalvageParameters.self
         case .fileSetAttributes: FileSetAttributesParameters.self
         case .fileSetExtendedAttribute: FileSetExtendedAttributeParameters.self
@@ -522,6 +542,7 @@ extension Method {
         case .fileSync: FileSyncParameters.self
         case .fileSyncTree: FileSyncTreeParameters.self
         case .fileTruncate: FileTruncateParameters.self
+        case .fileVersions: FileVersionsParameters.self
         case .fileWrite: FileWriteParameters.self
         case .hello: HelloParameters.self
         case .itemExplain: ItemExplainParameters.self

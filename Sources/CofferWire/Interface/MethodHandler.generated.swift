@@ -101,6 +101,11 @@ package protocol MethodHandler {
         _ parameters: FileGetExtendedAttributeParameters,
         _ context: consuming Context
     ) throws -> Answer
+    /// Answers `file.keepVersions`.
+    ///
+    /// Changes how many former contents of a file are kept, or of the files in a directory. Those beyond
+    /// that are destroyed, the oldest first.
+    func fileKeepVersions(_ parameters: FileKeepVersionsParameters, _ context: consuming Context) throws -> Answer
     /// Answers `file.link`.
     ///
     /// Gives a file, or a symbolic link, a further name. All names are equal: the content stays until the
@@ -148,10 +153,19 @@ package protocol MethodHandler {
         _ parameters: FileRemoveExtendedAttributeParameters,
         _ context: consuming Context
     ) throws -> Answer
+    /// Answers `file.removeVersions`.
+    ///
+    /// Destroys former contents of a file.
+    func fileRemoveVersions(_ parameters: FileRemoveVersionsParameters, _ context: consuming Context) throws -> Answer
     /// Answers `file.rename`.
     ///
     /// Renames a file or a directory.
     func fileRename(_ parameters: FileRenameParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `file.restore`.
+    ///
+    /// Makes a former content of a file the present one. The present one becomes a version, and nothing is
+    /// copied.
+    func fileRestore(_ parameters: FileRestoreParameters, _ context: consuming Context) throws -> Answer
     /// Answers `file.salvage`.
     ///
     /// Delivers a damaged file as far as it can be read. The descriptor takes the content.
@@ -191,6 +205,10 @@ package protocol MethodHandler {
     ///
     /// Sets the length of an open file. Bytes that are added read as zeros.
     func fileTruncate(_ parameters: FileTruncateParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `file.versions`.
+    ///
+    /// Lists the former contents of a file, the newest first, and says how many are kept.
+    func fileVersions(_ parameters: FileVersionsParameters, _ context: consuming Context) throws -> Answer
     /// Answers `file.write`.
     ///
     /// Writes a range of an open file. The bytes are the payload.
@@ -401,6 +419,7 @@ extension MethodHandler {
         case .fileClose: try fileClose(FileCloseParameters(params: params), context)
         case .fileGetExtendedAttribute:
             try fileGetExtendedAttribute(FileGetExtendedAttributeParameters(params: params), context)
+        case .fileKeepVersions: try fileKeepVersions(FileKeepVersionsParameters(params: params), context)
         case .fileLink: try fileLink(FileLinkParameters(params: params), context)
         case .fileList: try fileList(FileListParameters(params: params), context)
         case .fileListExtendedAttributes:
@@ -413,7 +432,9 @@ extension MethodHandler {
         case .fileRemove: try fileRemove(FileRemoveParameters(params: params), context)
         case .fileRemoveExtendedAttribute:
             try fileRemoveExtendedAttribute(FileRemoveExtendedAttributeParameters(params: params), context)
+        case .fileRemoveVersions: try fileRemoveVersions(FileRemoveVersionsParameters(params: params), context)
         case .fileRename: try fileRename(FileRenameParameters(params: params), context)
+        case .fileRestore: try fileRestore(FileRestoreParameters(params: params), context)
         case .fileSalvage: try fileSalvage(FileSalvageParameters(params: params), context)
         case .fileSetAttributes: try fileSetAttributes(FileSetAttributesParameters(params: params), context)
         case .fileSetExtendedAttribute:
@@ -424,6 +445,7 @@ extension MethodHandler {
         case .fileSync: try fileSync(FileSyncParameters(params: params), context)
         case .fileSyncTree: try fileSyncTree(FileSyncTreeParameters(params: params), context)
         case .fileTruncate: try fileTruncate(FileTruncateParameters(params: params), context)
+        case .fileVersions: try fileVersions(FileVersionsParameters(params: params), context)
         case .fileWrite: try fileWrite(FileWriteParameters(params: params), context)
         case .hello: try hello(HelloParameters(params: params), context)
         case .itemExplain: try itemExplain(ItemExplainParameters(params: params), context)

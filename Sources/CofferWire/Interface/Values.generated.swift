@@ -734,6 +734,98 @@ extension FileInfo: WireObject {
     }
 }
 
+/// A former content of a file, without the content.
+public struct FileVersionInfo: Hashable, Sendable {
+    /// The number of the version.
+    ///
+    /// A later one has a higher number.
+    public let number: Int64
+    /// When another content replaced it.
+    public let replaced: Int64
+    /// How many bytes it has.
+    public let byteCount: Int64
+    /// Its class.
+    public let protectionClass: ProtectionClass
+    /// Whether it can be read now.
+    public let isReadable: Bool
+
+    package init(
+        number: Int64,
+        replaced: Int64,
+        byteCount: Int64,
+        protectionClass: ProtectionClass,
+        isReadable: Bool
+    ) {
+        self.number = number
+        self.replaced = replaced
+        self.byteCount = byteCount
+        self.protectionClass = protectionClass
+        self.isReadable = isReadable
+    }
+}
+
+extension FileVersionInfo: WireObject {
+    package init(reading reader: inout ParameterReader) throws(CofferError) {
+        number = try reader.integer("number", in: 1...Int64.max)
+        replaced = try reader.integer("replaced")
+        byteCount = try reader.integer("bytes", in: 0...Int64.max)
+        protectionClass = try reader.required("class", as: ProtectionClass.self)
+        isReadable = try reader.optionalBool("isReadable") ?? false
+    }
+
+    package var json: JSONObject {
+        var object = JSONObject(capacity: 5)
+        object.append("number", number)
+        object.append("replaced", replaced)
+        object.append("bytes", byteCount)
+        object.append("class", protectionClass)
+        object.append("isReadable", isReadable)
+        return object
+    }
+}
+
+/// The former contents of a file.
+public struct FileVersions: Hashable, Sendable {
+    /// How many are kept of the file, or of each file in the directory.
+    public let keepCount: Int
+    /// Whether a directory above says so, or nothing does.
+    public let isInherited: Bool
+    /// The former contents, the newest first.
+    public let versions: [FileVersionInfo]
+    /// The numbers of the damaged ones, which can only be removed.
+    public let damaged: [Int64]
+
+    package init(
+        keepCount: Int,
+        isInherited: Bool,
+        versions: [FileVersionInfo],
+        damaged: [Int64]
+    ) {
+        self.keepCount = keepCount
+        self.isInherited = isInherited
+        self.versions = versions
+        self.damaged = damaged
+    }
+}
+
+extension FileVersions: WireObject {
+    package init(reading reader: inout ParameterReader) throws(CofferError) {
+        keepCount = Int(try reader.integer("keep", in: 0...Int64(Limits.historyValues)))
+        isInherited = try reader.optionalBool("inherited") ?? false
+        versions = try reader.values("versions", of: FileVersionInfo.self)
+        damaged = try reader.integers("damaged")
+    }
+
+    package var json: JSONObject {
+        var object = JSONObject(capacity: 4)
+        object.append("keep", keepCount)
+        object.append("inherited", isInherited)
+        object.append("versions", versions)
+        object.append("damaged", damaged)
+        return object
+    }
+}
+
 extension Finding: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         let stage = try reader.required("stage", as: CheckStage.self)

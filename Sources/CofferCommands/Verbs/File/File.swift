@@ -7,7 +7,7 @@ struct File: ParsableCommand {
         subcommands: [
             CreateFile.self, ReadFile.self, WriteFile.self, AppendToFile.self, TruncateFile.self, ShowFile.self,
             ListFiles.self, MakeDirectory.self, RemoveFiles.self, MoveFile.self, ProtectFiles.self, LinkFile.self,
-            FileAttribute.self,
+            FileAttribute.self, FileVersionsVerb.self, RestoreFile.self,
         ]
     )
 }

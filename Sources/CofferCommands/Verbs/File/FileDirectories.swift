@@ -158,6 +158,9 @@ struct MakeDirectory: ParsableCommand {
     @Option(name: .customLong("class"), help: "The protection class of new files in it.")
     var protectionClass: ProtectionClass?
 
+    @Option(help: ArgumentHelp("Keep this many versions of each file in it.", valueName: "number"))
+    var keep: KeepCount?
+
     @Flag(name: .shortAndLong, help: "Make the directories above it as well; it is no error if it exists.")
     var parents = false
 
@@ -170,6 +173,7 @@ struct MakeDirectory: ParsableCommand {
             name: directory,
             protectionClass: protectionClass,
             makesParents: parents,
+            keepCount: keep?.count,
             group: access.group
         )
         try connection.connect().call(params)

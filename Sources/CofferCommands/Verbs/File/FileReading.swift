@@ -31,6 +31,9 @@ struct ReadFile: ParsableCommand {
     @Option(help: ArgumentHelp("Read at most this many bytes.", valueName: "bytes"))
     var length: ByteArgument?
 
+    @Option(help: ArgumentHelp("Read that version, as 'coffer file versions' numbers it.", valueName: "number"))
+    var version: UInt32?
+
     @OptionGroup var access: GroupOptions
     @OptionGroup var output: BytesOutputOptions
 
@@ -41,7 +44,10 @@ struct ReadFile: ParsableCommand {
         let itemName = try ItemName(argument: name)
         let client = try connection.connect()
         let file = try waiting.repeating(on: client) { () throws(CofferError) in
-            try client.openFile(itemName, in: access.group)
+            let number = try version.map { (ago) throws(CofferError) in
+                try client.version(ago: ago, of: itemName, in: access.group)
+            }
+            return try client.openFile(itemName, in: access.group, version: number)
         }
         let start = offset?.count ?? 0
         let end = length.map { start + $0.count } ?? .max
