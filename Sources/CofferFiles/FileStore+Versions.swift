@@ -1,5 +1,5 @@
 internal import CofferChunks
-package import CofferCore
+internal import CofferCore
 internal import CofferDatabase
 internal import CofferKeys
 internal import CofferNodes

@@ -56,6 +56,45 @@ struct MountRecentTests {
         #expect(hasAttributes(status(name, in: third)))
     }
 
+    /// As SQLite does by its WAL: what is written is published, the file is set to the size that it has, and another
+    /// descriptor reads.
+    @Test func `what was written is never read as it was before`() throws {
+        let (path, slotCount, slotBytes) = (mount.appending("a"), 40, 1048)
+        let writer = try OpenDescriptor(path, O_RDWR | O_CREAT)
+        let reader = try OpenDescriptor(path, O_RDWR)
+        let published = Shared([Int](repeating: 0, count: slotCount))
+        let isOver = Shared(false)
+        let reading = Background { () -> [String] in
+            var findings: [String] = []
+            var random = SeededGenerator(seed: 1)
+            var slot = [Int](repeating: 0, count: slotBytes / 8)
+            while !isOver.value {
+                let index = Int.random(in: 0..<slotCount, using: &random)
+                let expected = published.value[index]
+                if expected == 0 { continue }
+                let count = pread(reader.number, &slot, slotBytes, off_t(index * slotBytes))
+                let oldest = slot.min() ?? 0
+                if count != slotBytes || oldest < expected {
+                    findings.append("slot \(index): \(count) bytes of \(oldest), behind \(expected)")
+                }
+            }
+            return findings
+        }
+        var random = SeededGenerator(seed: 2)
+        for number in 1...6000 {
+            let index = number <= slotCount ? number - 1 : Int.random(in: 0..<slotCount, using: &random)
+            let slot = [Int](repeating: number, count: slotBytes / 8)
+            #expect(pwrite(writer.number, slot, slotBytes, off_t(index * slotBytes)) == slotBytes)
+            published.change { $0[index] = number }
+            if number > slotCount, number.isMultiple(of: 3) {
+                #expect(ftruncate(writer.number, off_t(slotCount * slotBytes)) == 0)
+            }
+        }
+        isOver.value = true
+        let findings = try reading.wait()
+        #expect(findings.isEmpty, "\(findings.count): \(findings.prefix(3))")
+    }
+
     @Test func `the time of a write is its own, whatever was stated before`() throws {
         let file = try OpenDescriptor(mount.appending("a"), O_RDWR | O_CREAT)
         #expect(file.write("x") == 0)
