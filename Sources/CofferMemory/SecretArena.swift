@@ -20,19 +20,35 @@ package final class SecretArena: Sendable {
 
     /// The sizes into which slabs are divided; a larger allocation has its own region.
     private static let pieceSizes = [32, 128, 512, 4096]
-    private static let slabBytes = 64 << 10
+    /// A program that asks for one secret fills and locks two of them.
+    private static let slabBytes = 16 << 10
     /// The sizes of regions that are allocated for each part of a file that is read or written: some are cached.
     private static let regionSizes = [Limits.chunkBytes, 2 * Limits.chunkBytes, Limits.framePayloadBytes]
     /// How many of each size: half a mebibyte.
     private static let mostKept = [8, 4, 2]
 
-    /// The addresses of the free pieces, by size.
-    private let free = Mutex<[[UInt]]>(Array(repeating: [], count: SecretArena.pieceSizes.count))
+    /// The free pieces, by size.
+    private let free = Mutex(Array(repeating: Pieces(), count: SecretArena.pieceSizes.count))
     /// The addresses of the cached regions, which are wiped, by size.
     private let kept = Mutex<[[UInt]]>(Array(repeating: [], count: SecretArena.regionSizes.count))
     /// Called with memory after it was wiped, and before it is allocated again: for the test of the wiping.
     private let onRelease: (@Sendable (RawSpan) -> Void)?
     private let isLockRequired: Bool
+
+    /// The free pieces of one size, by their addresses.
+    private struct Pieces {
+        /// Those that were released.
+        var released: [UInt] = []
+        /// The rest of the newest slab, of which nothing was allocated yet.
+        var rest: Range<UInt> = 0..<0
+
+        mutating func take(_ size: Int) -> UInt? {
+            if let piece = released.popLast() { return piece }
+            guard let piece = rest.first else { return nil }
+            rest = (piece + UInt(size))..<rest.upperBound
+            return piece
+        }
+    }
 
     /// Creates an arena.
     ///
@@ -53,15 +69,20 @@ package final class SecretArena: Sendable {
         guard let index = Self.pieceSizes.firstIndex(where: { $0 >= byteCount }) else {
             return unsafe try region(byteCount)
         }
-        if let piece = free.withLock({ $0[index].popLast() }),
+        let size = Self.pieceSizes[index]
+        if let piece = free.withLock({ $0[index].take(size) }),
             let address = unsafe UnsafeMutableRawPointer(bitPattern: piece)
         {
             return unsafe address
         }
         let slab = unsafe try lockedRegion(Self.slabBytes)
-        let size = Self.pieceSizes[index]
-        let others = stride(from: UInt(bitPattern: slab), to: UInt(bitPattern: slab) + UInt(Self.slabBytes), by: size)
-        free.withLock { $0[index].append(contentsOf: others.dropFirst()) }
+        let others = (UInt(bitPattern: slab) + UInt(size))..<(UInt(bitPattern: slab) + UInt(Self.slabBytes))
+        free.withLock { pieces in
+            // Another thread may have made a slab meanwhile, whose rest is kept.
+            let former = pieces[index].rest
+            pieces[index].released += stride(from: former.lowerBound, to: former.upperBound, by: size)
+            pieces[index].rest = others
+        }
         return unsafe slab
     }
 
@@ -77,7 +98,7 @@ package final class SecretArena: Sendable {
         onRelease?(unsafe UnsafeRawBufferPointer(start: address, count: size).bytes)
         if let index {
             let piece = UInt(bitPattern: address)
-            free.withLock { $0[index].append(piece) }
+            free.withLock { $0[index].released.append(piece) }
         } else if !keep(UInt(bitPattern: address), byteCount) {
             unsafe sodium_free(address)
         }
