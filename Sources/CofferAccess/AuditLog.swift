@@ -142,7 +142,8 @@ package final class AuditLog {
     package func write(at now: Int64) throws {
         var notes = waiting
         for record in latest { _ = notes.add(record, upTo: .max) }
-        writing = notes.records + lostRecord(at: now)
+        writing = notes.records
+        if let lost = lostRecord(at: now) { writing.append(lost) }
         if writing.isEmpty { return }
         let former = head
         writtenHead = former
@@ -187,18 +188,16 @@ package final class AuditLog {
     }
 
     /// The record about dropped records.
-    private func lostRecord(at now: Int64) -> [AuditRecord] {
-        guard lostCount > 0 else { return [] }
-        return [
-            AuditRecord(
-                time: now,
-                client: nil,
-                action: "audit.lost",
-                state: keys.state,
-                reason: "the queue was full while the disk was",
-                count: lostCount
-            )
-        ]
+    private func lostRecord(at now: Int64) -> AuditRecord? {
+        guard lostCount > 0 else { return nil }
+        return AuditRecord(
+            time: now,
+            client: nil,
+            action: "audit.lost",
+            state: keys.state,
+            reason: "the queue was full while the disk was",
+            count: lostCount
+        )
     }
 
     private func writeBlock(_ rest: ArraySlice<AuditRecord>) throws -> Int {

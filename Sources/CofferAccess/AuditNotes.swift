@@ -13,7 +13,9 @@ struct AuditNotes {
     /// - Returns: Whether there was space for it.
     mutating func add(_ record: AuditRecord, upTo limit: Int = Limits.auditWaitingRecords) -> Bool {
         let hash = record.likenessHash
-        if let place = places[hash], records[place].isLike(record) {
+        if let place = places[hash], records[place].facts.isLike(record.facts),
+            records[place].refusal == record.refusal
+        {
             records[place].count += record.count
             return true
         }
@@ -28,20 +30,21 @@ extension AuditRecord {
     /// Equal for records that differ only in their times.
     fileprivate var likenessHash: Int {
         var hasher = Hasher()
-        hasher.combine(action)
-        hasher.combine(items.first?.name)
-        hasher.combine(client?.userID)
-        hasher.combine(client?.unit)
-        hasher.combine(client?.userUnit)
+        hasher.combine(facts.action)
+        hasher.combine(facts.items.first?.name)
+        hasher.combine(facts.client?.userID)
+        hasher.combine(facts.client?.unit)
+        hasher.combine(facts.client?.userUnit)
         hasher.combine(refusal?.code)
         return hasher.finalize()
     }
+}
 
-    /// Whether two records differ only in their times.
-    fileprivate func isLike(_ other: AuditRecord) -> Bool {
+extension AuditRecord.Facts {
+    /// Whether they are the same, which includes the bytes of all names.
+    fileprivate func isLike(_ other: AuditRecord.Facts) -> Bool {
         action == other.action && client == other.client && itemCount == other.itemCount
-            && items.elementsEqual(other.items) { $0.isSame(as: $1) } && state == other.state
-            && refusal == other.refusal && reason == other.reason
+            && items.elementsEqual(other.items) { $0.isSame(as: $1) } && state == other.state && reason == other.reason
     }
 }
 

@@ -5,21 +5,49 @@ public struct AuditRecord: Hashable, Sendable {
     /// When it happened, in milliseconds since 1970; for repeated requests, the first time.
     public package(set) var time: Int64
     /// The client; `nil` for an event of the daemon itself.
-    public let client: ClientIdentity?
+    public var client: ClientIdentity? { facts.client }
     /// The method; `connect` for a client that was refused when it connected.
-    public let action: String
+    public var action: String { facts.action }
     /// The items of the request, at most ``Limits/auditedItems``.
-    public let items: [AuditedItem]
+    public var items: [AuditedItem] { facts.items }
     /// The number of items.
-    public let itemCount: Int
+    public var itemCount: Int { facts.itemCount }
     /// The state of the vault at that time.
-    public let state: VaultState
+    public var state: VaultState { facts.state }
     /// Why the request was refused; `nil` if it succeeded.
     public package(set) var refusal: AuditedRefusal?
     /// The reason of the lease that allowed it, or the event that made the daemon act.
-    public let reason: String?
+    public var reason: String? { facts.reason }
     /// The number of identical requests, consecutive or not.
     public package(set) var count: Int
+    /// What never changes.
+    package let facts: Facts
+
+    /// What never changes of a record, in one object: each request copies its record a few times.
+    package final class Facts: Sendable {
+        package let client: ClientIdentity?
+        package let action: String
+        package let items: [AuditedItem]
+        package let itemCount: Int
+        package let state: VaultState
+        package let reason: String?
+
+        fileprivate init(
+            _ client: ClientIdentity?,
+            _ action: String,
+            _ items: [AuditedItem],
+            _ itemCount: Int,
+            _ state: VaultState,
+            _ reason: String?
+        ) {
+            self.client = client
+            self.action = action
+            self.items = items
+            self.itemCount = itemCount
+            self.state = state
+            self.reason = reason
+        }
+    }
 
     /// Creates a record.
     ///
@@ -38,14 +66,30 @@ public struct AuditRecord: Hashable, Sendable {
     ) {
         self.number = number
         self.time = time
-        self.client = client
-        self.action = action
-        self.items = items.count > Limits.auditedItems ? Array(items.prefix(Limits.auditedItems)) : items
-        self.itemCount = itemCount ?? items.count
-        self.state = state
         self.refusal = refusal
-        self.reason = reason?.cut(to: Limits.auditedTextBytes)
         self.count = count
+        facts = Facts(
+            client,
+            action,
+            items.count > Limits.auditedItems ? Array(items.prefix(Limits.auditedItems)) : items,
+            itemCount ?? items.count,
+            state,
+            reason?.cut(to: Limits.auditedTextBytes)
+        )
+    }
+}
+
+extension AuditRecord.Facts: Hashable {
+    package static func == (one: AuditRecord.Facts, other: AuditRecord.Facts) -> Bool {
+        one.action == other.action && one.client == other.client && one.items == other.items
+            && one.itemCount == other.itemCount && one.state == other.state && one.reason == other.reason
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(client)
+        hasher.combine(action)
+        hasher.combine(items)
+        hasher.combine(reason)
     }
 }
 
