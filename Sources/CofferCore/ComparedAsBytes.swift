@@ -12,9 +12,14 @@ extension String {
 
     /// Whether both are the same UTF-8 bytes, which is stricter than `==`.
     package func hasSameBytes(as other: String) -> Bool {
-        let (own, others) = (utf8, other.utf8)
-        if own.count != others.count { return false }
-        return own.span.firstDifference(from: others.span) == own.count
+        if utf8.count != other.utf8.count { return false }
+        // Not by spans of both, for which they are retained.
+        let isSame = unsafe utf8.withContiguousStorageIfAvailable { own in
+            unsafe other.utf8.withContiguousStorageIfAvailable { others in
+                unsafe Span(_unsafeElements: own).firstDifference(from: Span(_unsafeElements: others)) == own.count
+            }
+        }
+        return (isSame ?? nil) ?? utf8.elementsEqual(other.utf8)
     }
 
     /// Whether the UTF-8 comes before that of another text, byte by byte.

@@ -16,14 +16,14 @@ extension FileStore {
     package func finished(_ read: ContentRead) { close(read.key, of: read.id) }
 
     func close(_ key: ContentKey, of id: ItemID) {
-        if openContents.takeUse() { keys.noteUse() }
+        if takeTransferUse() { keys.noteUse() }
         key.close()
         recentChunks.forget(key)
         openContents.remove(key, of: id)
     }
 
     /// Whether a content of a class that the passcode protects was read or written since the last call.
-    package func takeTransferUse() -> Bool { openContents.takeUse() }
+    package func takeTransferUse() -> Bool { openContents.uses.take() && openContents.takeKeyUses() }
 
     /// Wipes the keys of the open contents that may not continue in a state of the vault, and all chunks that are kept in
     /// plaintext.

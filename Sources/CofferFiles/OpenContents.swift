@@ -31,9 +31,10 @@ struct OpenContents {
     }
 
     /// Whether a content of a class that the passcode protects was used since the last call; being open is not a use.
-    func takeUse() -> Bool {
-        guard uses.take() else { return false }
-        return handles.values.filter { $0.protectionClass != .none }.flatMap(\.keys)
+    ///
+    /// Asked only if ``uses`` was set.
+    func takeKeyUses() -> Bool {
+        handles.values.filter { $0.protectionClass != .none }.flatMap(\.keys)
             .reduce(false) { $1.takeUse() || $0 }
     }
 

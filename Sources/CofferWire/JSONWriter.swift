@@ -69,11 +69,12 @@ package struct JSONWriter: Sendable {
     /// Appends an object.
     package mutating func write(_ object: JSONObject) {
         bytes.append(UInt8(ascii: "{"))
-        for (index, member) in object.members.enumerated() {
+        let members = object.members.span
+        for index in members.indices {
             if index > 0 { bytes.append(UInt8(ascii: ",")) }
-            write(member.key)
+            write(members[index].key)
             bytes.append(UInt8(ascii: ":"))
-            write(member.value)
+            write(members[index].value)
         }
         bytes.append(UInt8(ascii: "}"))
     }

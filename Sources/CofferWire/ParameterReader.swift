@@ -19,6 +19,8 @@ package struct ParameterReader: Sendable {
     package init(_ params: JSONObject, refusesUnknown: Bool = true) {
         self.params = params
         self.refusesUnknown = refusesUnknown
+        // Most methods have no more.
+        if refusesUnknown { known.reserveCapacity(8) }
     }
 
     /// Reads a required text.

@@ -23,11 +23,11 @@ extension Vault {
         let catalog = try catalog
         let key = GenericPasswordKey(params.name, in: group)
         if let opened = try catalog.keychain.open(key, with: call.caller.context) {
-            let item = opened.item
+            let (accessibility, expiryDate) = (opened.item.accessibility, opened.item.expiryDate)
             return try .content(
                 Self.part(of: opened.takeSecret(), params),
-                .keychain(item.accessibility),
-                expiryDate: item.expiryDate
+                .keychain(accessibility),
+                expiryDate: expiryDate
             )
         }
         guard let file = try catalog.files.find(params.name, in: group) else {
