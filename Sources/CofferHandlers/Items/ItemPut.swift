@@ -136,13 +136,11 @@ extension Vault {
         guard let existing, existing.protection.store == .file, verdict.store == .keychain else { return verdict }
         // Before the first unlock, a small put over a file of class B does not make a deposit of it.
         let isDeposit = verdict.protection == .keychain(.whenUnlockedDeposit)
-        if existing.isSealed, existing.protection == .file(.completeUnlessOpen), isDeposit {
-            return verdict.staying(as: existing.protection)
-        }
+        let isSealed = existing.isSealed && existing.protection == .file(.completeUnlessOpen) && isDeposit
         // The keychain has no versions: a file that keeps some stays one, unless the caller says otherwise.
         let isAsked = wishes.store != nil || wishes.accessibility != nil
-        guard !isAsked, let spot, try catalog.files.keepsVersions(at: spot) else { return verdict }
-        return verdict.staying(as: existing.protection)
+        let keeps = try !isAsked && (spot.map(catalog.files.keepsVersions) ?? false)
+        return isSealed || keeps ? verdict.staying(as: existing.protection) : verdict
     }
 
     /// Refuses to make an item of a name that means one of another kind.
