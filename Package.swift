@@ -33,7 +33,10 @@ let domain: [Target] = [
         dependencies: ["CofferCore", "CofferCrypto", "CofferDatabase", "CofferKeys", "CofferMemory"]
     ),
     .target(name: "CofferChunks", dependencies: ["CofferCore", "CofferCrypto", "CofferMemory", "CofferSystem"]),
-    .target(name: "CofferNodes", dependencies: ["CofferCore", "CofferKeys"]),
+    .target(
+        name: "CofferNodes",
+        dependencies: ["CofferChunks", "CofferCore", "CofferCrypto", "CofferDatabase", "CofferKeys"]
+    ),
     .target(
         name: "CofferFiles",
         dependencies: [

@@ -122,7 +122,7 @@ package final class FileStore {
         self.keys = keys
         self.contents = contents
         tree = FileTree(connection: connection, keys: keys)
-        chunks = ChunkTable(connection: connection, keys: keys)
+        chunks = ChunkTable(connection, keys)
         versions = VersionStore(connection: connection, keys: keys)
         tree.recent.isInUse = { [unowned self] in openFiles[$0] != nil }
     }

@@ -14,7 +14,7 @@ let allowedTargets: [String: Set<String>] = [
     "CofferKeys": ["CofferCore", "CofferCrypto", "CofferMemory", "CofferSystem"],
     "CofferKeychain": ["CofferCore", "CofferCrypto", "CofferDatabase", "CofferKeys", "CofferMemory"],
     "CofferChunks": ["CofferCore", "CofferCrypto", "CofferMemory", "CofferSystem"],
-    "CofferNodes": ["CofferCore", "CofferKeys"],
+    "CofferNodes": ["CofferChunks", "CofferCore", "CofferCrypto", "CofferDatabase", "CofferKeys"],
     "CofferFiles": [
         "CofferChunks", "CofferCore", "CofferCrypto", "CofferDatabase", "CofferKeys", "CofferMemory", "CofferNodes",
         "CofferSystem", "CofferTrash",

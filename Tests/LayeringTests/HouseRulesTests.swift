@@ -114,7 +114,9 @@ import Testing
 
     @Test func `SQL is written in the stores and the catalog, and nowhere above them`() throws {
         let statement = /\b(SELECT [^ ]|INSERT (OR|INTO)|UPDATE \w+ SET|DELETE FROM|CREATE (TABLE|INDEX)|PRAGMA )/
-        let stores = ["CofferAccess", "CofferDatabase", "CofferFiles", "CofferKeychain", "CofferTrash"]
+        let stores = [
+            "CofferAccess", "CofferDatabase", "CofferFiles", "CofferKeychain", "CofferNodes", "CofferTrash",
+        ]
         let places = stores.map { "Sources/\($0)/" }
         for (place, line) in try codeLines() where line.contains(statement) {
             let isStore = (places + Self.catalog).contains { place.path.hasPrefix($0) }

@@ -1,26 +1,31 @@
-internal import CofferChunks
-internal import CofferCore
+package import CofferChunks
+package import CofferCore
 internal import CofferCrypto
-internal import CofferDatabase
-internal import CofferKeys
+package import CofferDatabase
+package import CofferKeys
 
 /// The rows that record in which slot of its overlay each rewritten chunk of a file is.
 ///
 /// A single row is not authenticated. The sealed metadata of the file has the exclusive or of keyed tags of all its
 /// rows, which an attacker who has only the disk can't forge: a missing, added or older row is detected when the rows
 /// are read.
-struct ChunkTable {
-    static let tagBytes = 16
+package struct ChunkTable {
+    package static let tagBytes = 16
     /// The maximum number of chunks of a file.
     private static let chunkCount = Limits.fileBytes / Int64(ContentFormat.chunkBytes(forWriting: 1))
 
-    let connection: Connection
-    let keys: VaultKeys
+    private let connection: Connection
+    private let keys: VaultKeys
+
+    package init(_ connection: Connection, _ keys: VaultKeys) {
+        self.connection = connection
+        self.keys = keys
+    }
 
     /// The slot of a chunk; `nil` if it was not rewritten.
     ///
     /// - Throws: ``ContentFormat/Finding`` if its row has impossible values, as for every access to rows.
-    func slot(of chunk: Int64, in node: Int64) throws -> ChunkSlot? {
+    package func slot(of chunk: Int64, in node: Int64) throws -> ChunkSlot? {
         try connection.row(
             "SELECT chunk, slot, bytes, tag FROM file_chunks WHERE node = ? AND chunk = ?",
             .integer(node),
@@ -35,7 +40,7 @@ struct ChunkTable {
     ///   - first: The first chunk.
     ///   - last: The last chunk.
     ///   - limit: The maximum number of rows.
-    func rows(
+    package func rows(
         of node: Int64,
         from first: Int64,
         to last: Int64 = .max,
@@ -55,7 +60,7 @@ struct ChunkTable {
         return found
     }
 
-    func put(_ slot: ChunkSlot, _ chunk: Int64, in node: Int64) throws {
+    package func put(_ slot: ChunkSlot, _ chunk: Int64, in node: Int64) throws {
         try connection.execute(
             "INSERT OR REPLACE INTO file_chunks (node, chunk, slot, bytes, tag) VALUES (?, ?, ?, ?, ?)",
             .integer(node),
@@ -66,7 +71,7 @@ struct ChunkTable {
         )
     }
 
-    func remove(_ chunk: Int64, in node: Int64) throws {
+    package func remove(_ chunk: Int64, in node: Int64) throws {
         try connection.execute(
             "DELETE FROM file_chunks WHERE node = ? AND chunk = ?",
             .integer(node),
@@ -74,7 +79,7 @@ struct ChunkTable {
         )
     }
 
-    func remove(from first: Int64, in node: Int64) throws {
+    package func remove(from first: Int64, in node: Int64) throws {
         try connection.execute(
             "DELETE FROM file_chunks WHERE node = ? AND chunk >= ?",
             .integer(node),
@@ -83,7 +88,7 @@ struct ChunkTable {
     }
 
     /// The tag of a row, which is never stored by itself.
-    func tag(of slot: ChunkSlot, _ chunk: Int64, in content: ItemID) -> [UInt8] {
+    package func tag(of slot: ChunkSlot, _ chunk: Int64, in content: ItemID) -> [UInt8] {
         var writer = ByteWriter()
         writer.write(raw: content.bytes)
         writer.write(chunk)
@@ -113,14 +118,14 @@ struct ChunkTable {
 }
 
 /// The exclusive or of the tags of rows, which can be added and removed in any order.
-struct ChunksTag: Equatable {
-    private(set) var bytes: [UInt8]
+package struct ChunksTag: Equatable {
+    package private(set) var bytes: [UInt8]
 
-    init(_ bytes: [UInt8]) { self.bytes = bytes }
+    package init(_ bytes: [UInt8]) { self.bytes = bytes }
 
     /// The value for no rows.
-    static let none = ChunksTag([UInt8](repeating: 0, count: ChunkTable.tagBytes))
+    package static let none = ChunksTag([UInt8](repeating: 0, count: ChunkTable.tagBytes))
 
     /// Adds or removes a row.
-    mutating func toggle(_ tag: [UInt8]) { for index in bytes.indices { bytes[index] ^= tag[index] } }
+    package mutating func toggle(_ tag: [UInt8]) { for index in bytes.indices { bytes[index] ^= tag[index] } }
 }

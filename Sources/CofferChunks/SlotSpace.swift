@@ -1,5 +1,5 @@
 /// The free slots of an overlay.
-struct SlotSpace {
+package struct SlotSpace {
     private var free: [Int64] = []
     /// Free slots, the first ones last; as ranges, because a row may name a slot far beyond all others.
     private var gaps: [Range<Int64>] = []
@@ -7,12 +7,12 @@ struct SlotSpace {
     private var freed: [Int64] = []
     private var end: Int64
     /// Slots whose space is of no use before they are taken again.
-    var emptied: Set<Int64> = []
+    package var emptied: Set<Int64> = []
 
     /// Creates the slots of an overlay from those that are in use.
     ///
     /// - Parameter keptCount: The first slots, which are not written again whether or not they are in use.
-    init(used: [Int64], keeping keptCount: Int64) {
+    package init(used: [Int64], keeping keptCount: Int64) {
         end = max(keptCount, (used.max() ?? -1) + 1)
         guard keptCount == 0, used.count < end else { return }
         var next: Int64 = 0
@@ -24,9 +24,9 @@ struct SlotSpace {
     }
 
     /// Whether none was ever taken, or reserved.
-    var isUnused: Bool { end == 0 }
+    package var isUnused: Bool { end == 0 }
 
-    mutating func take() -> Int64 {
+    package mutating func take() -> Int64 {
         if let number = free.popLast() {
             emptied.remove(number)
             return number
@@ -39,16 +39,16 @@ struct SlotSpace {
         return end
     }
 
-    mutating func free(_ number: Int64) { freed.append(number) }
+    package mutating func free(_ number: Int64) { freed.append(number) }
 
     /// No read is in progress: freed slots can be reused.
-    mutating func reuseFreed() {
+    package mutating func reuseFreed() {
         free += freed
         freed = []
     }
 
     /// The free ones of those that were emptied, as ranges.
-    mutating func takeEmptied() -> [Range<Int64>] {
+    package mutating func takeEmptied() -> [Range<Int64>] {
         if emptied.isEmpty { return [] }
         var ranges: [Range<Int64>] = []
         for number in free.filter(emptied.contains).sorted() {
@@ -63,7 +63,7 @@ struct SlotSpace {
     }
 
     /// Makes that many slots at the end free, and returns the new ones.
-    mutating func reserve(_ count: Int) -> Range<Int64> {
+    package mutating func reserve(_ count: Int) -> Range<Int64> {
         let missing = max(0, count - gaps.reduce(free.count) { $0 + $1.count })
         let first = end
         if missing > 0 { gaps.insert(first..<first + Int64(missing), at: 0) }
