@@ -211,7 +211,6 @@ extension Vault {
             changes.note(ItemChange(before == nil ? .added : .changed, id, ItemAttributes(key)))
         }
     }
-
 }
 
 extension Vault.Located {
@@ -251,32 +250,5 @@ extension ItemPutParameters {
                 hint: "the name, and 'group', say which item it is"
             )
         }
-    }
-}
-
-extension CofferError {
-    fileprivate static func existsAlready(_ name: ItemName) -> CofferError {
-        CofferError(
-            .duplicateItem,
-            "there is an item \(name.quoted) already, and it stays as it is",
-            hint: "without --if-absent, it is replaced",
-            operation: .create
-        )
-    }
-
-    fileprivate static func noAttributes(_ name: ItemName) -> CofferError {
-        CofferError(
-            .param,
-            "\(name.quoted) would be a file, and a file has no expiry, comment or other attribute",
-            hint: "leave the attributes out, or store up to \(Limits.secretBytes) bytes with '--store keychain'"
-        )
-    }
-
-    fileprivate static func noFile(_ item: KeychainItem) -> CofferError {
-        CofferError(
-            .dataTooLarge,
-            "can't store \(quotedForDisplay(item.listedName)) as a file: it is in the keychain, and keeps its attributes there",
-            hint: "a secret of the keychain has at most \(Limits.secretBytes) bytes"
-        )
     }
 }
