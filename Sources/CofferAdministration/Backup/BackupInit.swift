@@ -81,9 +81,7 @@ struct BackupInit: ParsableCommand {
             )
             _ = try Repository.create(storage, configuration)
         } catch {
-            // Without a repository, the slot would only be another way in.
-            let slot = SlotRemoveParameters(number: added.value.number, credential: typed == nil ? nil : .passcode)
-            _ = try? client.call(slot, payload: typed)
+            client.removeUselessSlot(added.value.number, typed)
             throw error
         }
         BackupSettings.storeOrWarn(place, warnAfterSeconds: Moment.seconds(warnAfter) ?? 0)
@@ -95,5 +93,18 @@ struct BackupInit: ParsableCommand {
             warning: "; 'coffer backup create' stores the first snapshot",
             format
         )
+    }
+}
+
+extension BlockingClient {
+    /// Removes the slot of a repository that could not be made: it would only be another way in.
+    fileprivate func removeUselessSlot(_ number: Int64, _ passcode: Secret?) {
+        let params = SlotRemoveParameters(number: number, credential: passcode == nil ? nil : .passcode)
+        do throws(CofferError) { try call(params, payload: passcode) } catch {
+            Output.warn([
+                "keyslot \(number), of a recovery key that was not shown, stays: \(error.message); "
+                    + "'coffer slot remove \(number)' removes it"
+            ])
+        }
     }
 }
