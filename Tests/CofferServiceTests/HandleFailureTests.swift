@@ -201,8 +201,9 @@ import Testing
         let (server, client) = try makeServer(fault)
         let file = try client.openFile(try ItemName("a"), for: .readWrite)
         var expected = Self.first
-        // Not synced, so only the daemon has it.
-        try file.put(Array(Self.piece.prefix(100)), at: Int64(Self.chunk))
+        // Not synced, so only the daemon has it. The second time leaves a free slot in front of the one in use, so that the next
+        // two chunks are not written by one call.
+        for _ in 1...2 { try file.put(Array(Self.piece.prefix(100)), at: Int64(Self.chunk)) }
         expected.replaceSubrange(Self.chunk..<(Self.chunk + 100), with: Self.piece.prefix(100))
         // The same chunk again, and the next one, which fails.
         fault.fail(2)

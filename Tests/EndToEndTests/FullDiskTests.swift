@@ -117,7 +117,7 @@ private let why: Comment = "only root can mount a disk that is full so soon"
 }
 
 @Suite struct `Beyond the limit of the size of files` {
-    private static let limited = ["/bin/sh", "-c", "ulimit -f 400; exec \"$@\"", "sh"]
+    private static let limited = ["/bin/sh", "-c", "ulimit -f 600; exec \"$@\"", "sh"]
 
     @Test func `nothing is stored, what was is there, and the daemon lives`() throws {
         let daemon = try DaemonProcess(launchedBy: Self.limited)
