@@ -74,6 +74,8 @@ public enum Limits {
     package static let syncsAtOnce = 4
     /// The closed files that are not synced yet, beyond which a close waits for its sync.
     package static let closedFiles = 512
+    /// The items, or files, that a count is believed to have, at most: more is damage of the count.
+    package static let countedRows = 1 << 40
     /// The damaged logs that are kept beside the database.
     public static let keptLogs = 8
     /// The plaintext bytes of one chunk of a file, at most.

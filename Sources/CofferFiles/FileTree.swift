@@ -227,7 +227,9 @@ struct FileTree {
     }
 
     func fileCount() throws -> Int {
-        try connection.row("SELECT files FROM file_count") { max(0, Int(try $0.integer(0))) } ?? 0
+        try connection.row("SELECT files FROM file_count") { row in
+            min(max(0, Int(try row.integer(0))), Limits.countedRows)
+        } ?? 0
     }
 
     /// Whether a row names a content, in the tree, in quarantine or in the trash.

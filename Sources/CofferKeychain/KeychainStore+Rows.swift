@@ -9,7 +9,9 @@ internal import CofferMemory
 extension KeychainStore {
     /// The number of items.
     package func count() throws -> Int {
-        try connection.row("SELECT items FROM keychain_count") { max(0, Int(try $0.integer(0))) } ?? 0
+        try connection.row("SELECT items FROM keychain_count") { row in
+            min(max(0, Int(try row.integer(0))), Limits.countedRows)
+        } ?? 0
     }
 
     // MARK: Rows

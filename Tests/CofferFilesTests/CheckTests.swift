@@ -132,6 +132,14 @@ extension Finding {
         #expect(try open.store.count() == 4)
     }
 
+    @Test(arguments: [Int64.max, .min])
+    func `takes a count that no vault can have for damage of the count`(count: Int64) throws {
+        try open.connection.execute("UPDATE file_count SET files = ?", .integer(count))
+        // What adds to it, as the state of a vault does, must not overflow.
+        #expect((0...Limits.countedRows).contains(try open.store.count()))
+        #expect(try open.store.check().map(\.words) == ["counts the files count rewrite"])
+    }
+
     @Test func `puts back what is whole again, where its directory still is`() throws {
         try open.connection.execute("CREATE TABLE kept AS SELECT * FROM file_nodes")
         let number = try row("dir/sub/d")
