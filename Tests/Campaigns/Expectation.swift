@@ -122,12 +122,3 @@ struct Journal {
         return expectation
     }
 }
-
-/// Waits for what happens beside the requests.
-func settles(_ condition: () throws -> Bool) rethrows -> Bool {
-    for _ in 0..<1000 {
-        if try condition() { return true }
-        usleep(10_000)
-    }
-    return false
-}

@@ -123,7 +123,7 @@ import Testing
         }
         let server = try TestServer(in: directory, clock: clock.clock)
         let client = try server.connect()
-        #expect(settles { try client.status().retrySeconds == 60 })
+        #expect(becomesTrue { try client.status().retrySeconds == 60 })
         #expect(try Self.guess(client, DaemonProcess.passcode)?.retry == .afterDelay(seconds: 60))
         clock.advance(by: 60)
         #expect(try Self.guess(client, DaemonProcess.passcode) == nil)

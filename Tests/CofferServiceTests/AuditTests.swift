@@ -45,8 +45,8 @@ import Testing
         /// Whether the journal becomes as wanted, when the time passes after which reads are recorded.
         ///
         /// The turn of a read may set that time only after its answer has come.
-        func settles(_ isWanted: ([AuditRecord]) -> Bool) -> Bool {
-            CofferServiceTests.settles {
+        func becomesTrue(_ isWanted: ([AuditRecord]) -> Bool) -> Bool {
+            CofferServiceTests.becomesTrue {
                 clock.advance(by: Double(Limits.auditDelayMilliseconds) / 1000)
                 return isWanted(journal.value)
             }
@@ -183,7 +183,7 @@ import Testing
         let count = place.journal.value.count
         for _ in 0..<3 { _ = try place.owner.get("a/b") }
         #expect(place.journal.value.count == count)
-        #expect(place.settles { $0.count > count })
+        #expect(place.becomesTrue { $0.count > count })
         #expect(place.journal.value.dropFirst(count).map(\.count) == [3])
         // The numbers are those of the vault.
         #expect(
@@ -242,11 +242,11 @@ import Testing
         _ = try? place.owner.get("telling/nothing")
         _ = try place.owner.add(.genericPassword, [.service: .text("telling"), .account: .text("pin")])
         _ = try? place.owner.find(KeychainQuery(.internetPassword, [.server: .text("telling.example")]))
-        #expect(place.settles { $0.contains { $0.action == "keychain.find" } })
+        #expect(place.becomesTrue { $0.contains { $0.action == "keychain.find" } })
         // The words of a lease are the client's, its number is not.
         try place.owner.grant(try ItemName("telling/name"), to: .user(4242), seconds: 600, reason: "for telling/name")
         _ = try place.connect(as: ClientIdentity(userID: 4242, groupID: 1)).get("telling/name")
-        #expect(place.settles { $0.contains { $0.reason == "lease 1" } })
+        #expect(place.becomesTrue { $0.contains { $0.reason == "lease 1" } })
         let told = place.journal.value
         #expect(!"\(told)".contains("telling"))
         let puts = told.filter { $0.action == "item.put" }.compactMap(\.items.first)

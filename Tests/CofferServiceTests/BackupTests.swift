@@ -176,7 +176,7 @@ import Testing
             #expect(throws: CofferError.self) { try place.client.call(BackupBeginParameters()) }
             if round == 0 { _ = try backup?.call(BackupEndParameters()) }
             backup = nil
-            #expect(settles { (try? place.contentNames.isEmpty) == true })
+            #expect(becomesTrue { (try? place.contentNames.isEmpty) == true })
             #expect(!FileManager.default.fileExists(atPath: place.server.directory.appending("state/backup.sqlite")))
         }
         #expect(try place.client.call(BackupStatusParameters()).value.completed == nil)
@@ -188,7 +188,7 @@ import Testing
         _ = try backup.call(BackupBeginParameters())
         try place.client.put("new", Self.pattern(300_000, 1))
         try place.client.remove(try ItemName("new"))
-        #expect(settles { (try? place.contentNames.isEmpty) == true })
+        #expect(becomesTrue { (try? place.contentNames.isEmpty) == true })
         withExtendedLifetime(backup) {}
     }
 

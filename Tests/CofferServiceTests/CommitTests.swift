@@ -58,7 +58,7 @@ import Testing
             try quiet.raw.send(method, ["name": "s/kept"])
         }
         try gate.whileReached {
-            #expect(settles { quiet.hasArrival })
+            #expect(becomesTrue { quiet.hasArrival })
             let refusal = try quiet.raw.refusal()
             #expect(refusal == nil)
             for connection in busy { #expect(!connection.hasArrival) }
@@ -123,7 +123,7 @@ import Testing
             try quiet.raw.send(question.method, question.name.map { ["name": .string($0)] } ?? [:])
         }
         try gate.whileReached {
-            #expect(settles { quiet.hasArrival })
+            #expect(becomesTrue { quiet.hasArrival })
             let refusal = try quiet.raw.refusal()
             #expect(refusal == question.refusal)
             #expect(!busy.hasArrival)

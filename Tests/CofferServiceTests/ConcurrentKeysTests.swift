@@ -53,7 +53,7 @@ import Testing
     /// - Returns: The passcode that the daemon accepts afterwards.
     private func recoverTwice(in directory: TemporaryDirectory, with key: [UInt8]) throws -> String {
         let server = try TestServer(in: directory)
-        #expect(settles { try server.connect().status().state == .deviceKeyMissing })
+        #expect(becomesTrue { try server.connect().status().state == .deviceKeyMissing })
         let recoveries = try ["one", "two"].map { passcode in
             let client = try server.connect()
             return Background {

@@ -24,8 +24,8 @@ import Testing
         let first = try #require(try client.status().vaultID)
         try client.erase(vaultID: first)
         #expect(try client.status().state == .noVault)
-        #expect(settles { try Self.names(server).subtracting(["erased"]).isEmpty })
-        #expect(settles { try Self.names(server).isEmpty })
+        #expect(becomesTrue { try Self.names(server).subtracting(["erased"]).isEmpty })
+        #expect(becomesTrue { try Self.names(server).isEmpty })
         try client.makeVault(passcode: nil)
         #expect(try client.list().items.isEmpty)
         #expect(try client.status().vaultID != first)
@@ -67,7 +67,7 @@ import Testing
         }
         try pipe.fileHandleForWriting.write(contentsOf: pseudoRandomBytes(60_000))
         #expect(
-            settles {
+            becomesTrue {
                 try FileManager.default.subpathsOfDirectory(atPath: server.directory.appending("state")).contains {
                     $0.contains("staging/")
                 }
@@ -119,7 +119,7 @@ import Testing
         try Data(bytes).write(to: URL(filePath: path))
         let server = try TestServer(in: directory)
         let client = try server.connect()
-        #expect(settles { try Outcome { _ = try client.status() } == .refused(.decode) })
+        #expect(becomesTrue { try Outcome { _ = try client.status() } == .refused(.decode) })
         #expect(try Outcome { try client.erase(vaultID: ItemID()) } != .done, "not by a name that nobody can check")
         try client.eraseWhateverIsThere()
         #expect(try client.status().state == .noVault)
@@ -182,7 +182,7 @@ import Testing
             }
             let server = try TestServer(in: directory)
             let client = try server.connect()
-            #expect(settles { try client.status().protocolNumber > 0 })
+            #expect(becomesTrue { try client.status().protocolNumber > 0 })
             let state = try client.status().state
             outcomes.append(state)
             if state == .noVault {

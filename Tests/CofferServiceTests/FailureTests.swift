@@ -52,7 +52,7 @@ import Testing
         // Files that could not be removed are removed at the next start.
         let server = try TestServer(in: directory)
         let client = try server.connect()
-        #expect(settles { try Outcome { _ = try client.status() } != .refused(.notAvailable) })
+        #expect(becomesTrue { try Outcome { _ = try client.status() } != .refused(.notAvailable) })
         #expect(try stagedCount(server) == 0)
     }
 

@@ -92,7 +92,7 @@ import Testing
         _ = try place.connect(as: Self.backup)
         _ = try place.connect()
         open.removeLast()
-        #expect(settles { (try? place.connect(as: Self.mail)) != nil })
+        #expect(becomesTrue { (try? place.connect(as: Self.mail)) != nil })
     }
 
     @Test func `an identity asks so often as its entitlement says, and then waits`() throws {

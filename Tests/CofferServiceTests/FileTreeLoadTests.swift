@@ -213,7 +213,7 @@ import Testing
         }
         // The operation is not continued, so the rest stays unchanged.
         var before = -1
-        let isAtRest = settles {
+        let isAtRest = becomesTrue {
             let count = try client.status().fileCount ?? 0
             defer { before = count }
             return count == before

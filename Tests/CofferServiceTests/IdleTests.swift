@@ -47,7 +47,7 @@ import Testing
         _ = try server.connect().status()
         clock.advance(by: 29)
         #expect(try server.connect().status().state == .noVault)
-        let isGone = settles {
+        let isGone = becomesTrue {
             clock.advance(by: 31)
             return try hasEnded(directory)
         }
@@ -89,7 +89,7 @@ import Testing
         clock.advance(by: 45)
         let left = try server.connect().status().retrySeconds
         #expect(left == 15)
-        let isGone = settles {
+        let isGone = becomesTrue {
             clock.advance(by: 31)
             return try hasEnded(directory)
         }

@@ -30,7 +30,7 @@ import Testing
             try pipe.fileHandleForWriting.close()
             usleep(200_000)
         }
-        #expect(settles { try client.status().state == .noPasscode })
+        #expect(becomesTrue { try client.status().state == .noPasscode })
         #expect(try client.get("a") == old)
     }
 }

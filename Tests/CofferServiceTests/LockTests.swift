@@ -347,7 +347,7 @@ import Testing
         _ = consume timed
         let server = try TestServer(in: directory)
         let next = try server.connect()
-        #expect(settles { try next.status().state == .beforeFirstUnlock })
+        #expect(becomesTrue { try next.status().state == .beforeFirstUnlock })
     }
 
     // MARK: The last connection

@@ -26,7 +26,7 @@ import Testing
     private static func copy(of directory: TemporaryDirectory) throws -> TemporaryDirectory {
         var copy = try TemporaryDirectory()
         // The daemon writes its anchor and records of reads behind an answer: a copy is made again if it was then.
-        let isCopied = settles {
+        let isCopied = becomesTrue {
             let (original, target) = (directory.appending("state"), copy.appending("state"))
             do {
                 try FileManager.default.copyItem(atPath: original, toPath: target)
@@ -198,11 +198,11 @@ import Testing
         for name in Self.names { try client.put(name, [1]) { $0.accessibility = .always } }
         if locks {
             #expect(try client.lock(graceSeconds: 0).state == .locked)
-            #expect(settles { server.directory.contents(Self.log)?.isEmpty == true })
+            #expect(becomesTrue { server.directory.contents(Self.log)?.isEmpty == true })
         } else {
             let mark = server.directory.contents("state/vault.sqlite-mark")
             // The turn of the answer may still have to set its timer.
-            let isWrittenBack = settles {
+            let isWrittenBack = becomesTrue {
                 clock.advance(by: 2)
                 return server.directory.contents("state/vault.sqlite-mark") != mark
             }
@@ -219,7 +219,7 @@ import Testing
         let damaged = try Damaged { try Self.flip($0, 40) }
         try damaged.client.erase(vaultID: try #require(try damaged.client.status().vaultID))
         #expect(
-            settles {
+            becomesTrue {
                 try FileManager.default.contentsOfDirectory(atPath: damaged.directory.appending("state")).isEmpty
             }
         )

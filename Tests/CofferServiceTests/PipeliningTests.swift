@@ -334,7 +334,7 @@ import Testing
         }
         _ = pipe.drain()
         // The handle was closed, so another client may write.
-        #expect(settles { (try? client.openFile(try ItemName("f"), for: .write)) != nil })
+        #expect(becomesTrue { (try? client.openFile(try ItemName("f"), for: .write)) != nil })
         #expect(try client.show(try ItemName("big")).byteCount == 4 << 20)
     }
 

@@ -47,7 +47,7 @@ import Testing
         #expect(!sockets.contains(where: isCutOff))
         timed.clock.advance(by: 0.3)
         _ = try timed.state()
-        #expect(settles { sockets.allSatisfy(isCutOff) })
+        #expect(becomesTrue { sockets.allSatisfy(isCutOff) })
         try timed.client.put("k", [1])
         #expect(try timed.client.get("k") == [1])
     }

@@ -8,8 +8,8 @@ import CofferWire
 import Foundation
 import Testing
 
-/// Whether a condition becomes true within some seconds.
-func settles(_ condition: () throws -> Bool) -> Bool {
+/// Whether a condition becomes true within a minute; an error counts as false.
+func becomesTrue(_ condition: () throws -> Bool) -> Bool {
     for _ in 0..<6000 {
         if (try? condition()) == true { return true }
         usleep(10_000)
@@ -108,7 +108,7 @@ struct RawConnection: ~Copyable {
     /// Whether the server has received everything within some seconds.
     var isTaken: Bool {
         let number = socket.number
-        return settles {
+        return becomesTrue {
             var count: Int32 = -1
             // The bytes that the peer has not received.
             return ioctl(number, UInt(TIOCOUTQ), &count) == 0 && count == 0

@@ -84,7 +84,7 @@ struct UndoneCommitTests {
             let place = try Place()
             let boxes = try (0..<3).map { _ in try place.connect() }
             try place.whileUndoing { for box in boxes { try box.raw.send(.fileOpen, Self.wait) } }
-            #expect(settles { boxes.contains(where: \.hasArrival) })
+            #expect(becomesTrue { boxes.contains(where: \.hasArrival) })
             for _ in 0..<3 { _ = try place.client.status() }
             let (answered, waiting) = (boxes.filter(\.hasArrival), boxes.filter { !$0.hasArrival })
             // On a busy machine the quantum may end before: then they are opened by the next turn.

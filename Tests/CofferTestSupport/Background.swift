@@ -37,3 +37,12 @@ package final class Shared<Value: Sendable>: Sendable {
 
     package func change(_ body: (inout sending Value) -> Void) { mutex.withLock { body(&$0) } }
 }
+
+/// Waits up to a minute for something to become true.
+package func settles(_ condition: () throws -> Bool) rethrows -> Bool {
+    for _ in 0..<6000 {
+        if try condition() { return true }
+        usleep(10_000)
+    }
+    return false
+}

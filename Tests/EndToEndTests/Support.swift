@@ -5,15 +5,6 @@ import Testing
 /// Waits: for what a clock has to bring about.
 func sleepSeconds(_ seconds: Double) { usleep(UInt32(seconds * 1_000_000)) }
 
-/// Whether something becomes true within some seconds.
-func settles(_ condition: () throws -> Bool) rethrows -> Bool {
-    for _ in 0..<6000 {
-        if try condition() { return true }
-        usleep(10_000)
-    }
-    return false
-}
-
 /// A pipe: what is written to one end is read from the other.
 struct PipeEnds {
     let reading: Int32

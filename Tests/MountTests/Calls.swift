@@ -81,12 +81,3 @@ func classOf(_ path: String) -> String {
     let count = getxattr(path, "user.coffer.class", &bytes, bytes.count)
     return count < 0 ? "errno \(errno)" : String(decoding: bytes.prefix(count), as: UTF8.self)
 }
-
-/// Waits up to ten seconds for something to become true.
-func settles(_ condition: () throws -> Bool) rethrows -> Bool {
-    for _ in 0..<1000 {
-        if try condition() { return true }
-        usleep(10_000)
-    }
-    return false
-}
