@@ -28,7 +28,7 @@ package struct JSONObject: Sendable {
     /// - Parameter start: Where to begin: what is read in the order in which it was written is found at once.
     func place(of key: String, after start: Int) -> Int? {
         if !mayHave(key) { return nil }
-        // By a span, in which a member is not copied to be looked at.
+        // An index into the array would copy the member.
         let span = members.span
         for index in start..<span.count where span[index].key.hasSameBytes(as: key) { return index }
         for index in 0..<min(start, span.count) where span[index].key.hasSameBytes(as: key) { return index }

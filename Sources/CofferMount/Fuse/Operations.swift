@@ -21,9 +21,11 @@ enum Operations {
             guard let connection = unsafe connection else { return }
             // What is passed through pipes can't be wiped.
             let pipes = FUSE_CAP_SPLICE_READ | FUSE_CAP_SPLICE_WRITE | FUSE_CAP_SPLICE_MOVE
-            // Special bits are dropped by the second version of this, of which libfuse does not know: see Session. The kernel
-            // must not drop what it has cached at each new time of change, which is that of its own writes: while one is
-            // under way it would read, and keep, what was there before. Of the changes of others the daemon tells.
+            // The second version of HANDLE_KILLPRIV is asked for in Session: libfuse does not know it.
+            //
+            // With AUTO_INVAL_DATA, the kernel would drop what it has cached at each new time of change, also of its own
+            // writes. While one is in flight it would then read, and keep, the content before. The Watcher reports the
+            // changes of other clients instead.
             unsafe connection.pointee.want &= ~UInt32(pipes | FUSE_CAP_HANDLE_KILLPRIV | FUSE_CAP_AUTO_INVAL_DATA)
             unsafe connection.pointee.want |= connection.pointee.capable & UInt32(FUSE_CAP_EXPLICIT_INVAL_DATA)
             unsafe connection.pointee.max_write = UInt32(Limits.framePayloadBytes)

@@ -112,7 +112,9 @@ final class Session: Watcher.Cache, @unchecked Sendable {
     }
 }
 
-/// Adds to the reply to the first request that the file system drops special bits by itself, where the kernel knows of that.
+/// Adds to the reply to the first request that the file system drops special bits by itself.
+///
+/// A kernel that does not know the flag ignores it.
 ///
 /// - Parameter parts: The header of a reply, and a `fuse_init_out`.
 private func wantWritesWithoutQuestions(_ parts: UnsafeMutableBufferPointer<iovec>) {

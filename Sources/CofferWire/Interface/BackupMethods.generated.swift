@@ -395,7 +395,7 @@ public struct BackupStatusParameters: MethodParameters {
     public typealias Result = BackupStatus
     /// How it and its parameters travel.
     public static var coding: MethodCoding<Self> { MethodCoding(.backupStatus) }
-    /// Whether the ThisDeviceOnly items are counted, for which the daemon looks at every keychain item.
+    /// Whether the ThisDeviceOnly items are counted, for which the daemon scans all keychain items.
     ///
     /// Absent means false.
     public let countsLeftBehind: Bool
