@@ -142,18 +142,17 @@ extension Vault {
     }
 
     /// Syncs files that the caller has claimed; those that fail stay changed.
-    private func synchronize(_ closed: [ClosedFile], _ store: FileStore, then next: @escaping Step.Next) throws -> Step
-    {
+    private func synchronize(_ files: [ClosedFile], _ store: FileStore, then next: @escaping Step.Next) throws -> Step {
         // One may lose its name meanwhile.
-        let closed = closed.filter { $0.file.hasUnsyncedChunks && !$0.file.isUnlinked }
-        if closed.isEmpty { return try next() }
-        let plans = closed.map { store.planSyncing($0.file) }
+        let due = files.filter { $0.file.hasUnsyncedChunks && !$0.file.isUnlinked }
+        if due.isEmpty { return try next() }
+        let plans = due.map { store.planSyncing($0.file) }
         return .work(with: ()) { (_) throws(CofferError) in
             SyncPlan.perform(plans)
         } then: { [self] outcomes in
             guard let catalog = openCatalog, catalog.files === store else { throw CofferError.vaultIsGone }
-            let synced = zip(closed, outcomes).filter(\.1).map(\.0)
-            for (closed, isSynced) in zip(closed, outcomes) where !isSynced { store.noteFailedSync(of: closed.file) }
+            for (failed, isSynced) in zip(due, outcomes) where !isSynced { store.noteFailedSync(of: failed.file) }
+            let synced = zip(due, outcomes).filter(\.1).map(\.0)
             for closed in synced where closed.file.hasUnsyncedChunks {
                 catalog.changes.origin = closed.origin
                 try commit(closed.file, store, catalog)

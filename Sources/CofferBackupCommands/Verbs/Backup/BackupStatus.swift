@@ -50,8 +50,8 @@ extension ConnectionOptions {
             let client = try connectToRunning()
             guard try client.status().vaultID == vaultID else { return nil }
             let status = try client.call(BackupStatusParameters(countsLeftBehind: true)).value
-            return try status.leftBehindCount.map { (count) throws(CofferError) in try LeftBehind(client, count: count)
-            }
+            guard let count = status.leftBehindCount else { return nil }
+            return try LeftBehind(client, count: count)
         } catch {
             return nil
         }
