@@ -272,7 +272,7 @@ extension CofferError {
         CofferError(
             .param,
             "can't restore a version of \(name.quoted): the file has other names, and they would keep the present content",
-            hint: "'coffer file read \(name.path) --version' reads it",
+            hint: "'coffer file read \(name.path) --version N' reads version N",
             reason: .notPermitted
         )
     }

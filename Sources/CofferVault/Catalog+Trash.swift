@@ -149,7 +149,7 @@ extension CofferError {
     fileprivate static func largerThanTrash(_ name: ItemName, _ policy: TrashPolicy) -> CofferError {
         CofferError(
             .dataTooLarge,
-            "can't move \(name.quoted) to the trash, which has \(policy.byteCount) bytes: with its versions, it is larger",
+            "can't move \(name.quoted) to the trash, which has \(policy.byteCount) bytes: the file and its versions are larger",
             hint: "remove it for good with 'coffer remove --now', or set 'TrashSize=' of cofferd.conf",
             operation: .write
         )

@@ -251,7 +251,7 @@ import Testing
         let restore = "coffer backup restore --into-vault --passphrase-fd 4 4<phrase"
         let left = try run(daemon, in: daemon.directory, restore)
         #expect(left.status != 0 && left.text.contains("left anna: "), "\(left.text) \(left.errors)")
-        #expect(left.text.contains("--application-password-fd gives it"))
+        #expect(left.text.contains("pass the password by --application-password-fd"))
         let restored = try expect("\(restore) \(own)")
         #expect(restored.text.contains("anna comes without its former value"), "\(restored.text)")
         let found = try expect("coffer keychain find --account anna \(own)")

@@ -140,7 +140,8 @@ private struct RestoredItems: Printable {
         } catch {
             guard ![.notAvailable, .diskFull, .protocolViolation, .internal].contains(error.code) else { throw error }
             let isAsking = error.code == .interactionRequired || error.code == .authFailed
-            left.append((item.name, error.message + (isAsking ? "; --application-password-fd gives it" : "")))
+            let hint = isAsking ? "; pass the password by --application-password-fd" : ""
+            left.append((item.name, error.message + hint))
             firstFailure = firstFailure ?? error.code
         }
     }

@@ -92,7 +92,7 @@ extension Vault {
         throw CofferError(
             .param,
             "can't store \(spot.name.quoted) in the keychain: it is a file with versions, which would be lost",
-            hint: "leave out where it goes to, or remove them with 'coffer file versions --remove all'"
+            hint: "leave out --store and --accessible; 'coffer file versions \(spot.name.path)' lists the versions"
         )
     }
 

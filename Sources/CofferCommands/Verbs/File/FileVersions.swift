@@ -32,6 +32,8 @@ enum RemovedVersions: ExpressibleByArgument {
     }
 }
 
+private func count(_ versions: Int) -> String { versions == 1 ? "1 version" : "\(versions) versions" }
+
 struct FileVersionsVerb: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "versions",
@@ -79,13 +81,13 @@ struct FileVersionsVerb: ParsableCommand {
         }
         if found.versions.isEmpty {
             let json: JSONObject = ["keep": .integer(Int64(found.keepCount)), "inherited": .bool(found.isInherited)]
-            format.show(json, "keeps \(found.keepCount == 1 ? "1 version" : "\(found.keepCount) versions")")
+            format.show(json, "keeps \(count(found.keepCount))")
         }
         if found.damaged.isEmpty { return }
         throw CofferError(
             .decode,
-            "\(found.damaged.count) versions of \(file.quoted) are damaged or were tampered with",
-            hint: "'coffer file versions --remove all' destroys them with the others"
+            "\(count(found.damaged.count)) of \(file.quoted) can't be read: damaged or tampered with",
+            hint: "'coffer file versions \(file.path) --remove all' destroys all versions"
         )
     }
 
@@ -107,8 +109,8 @@ struct FileVersionsVerb: ParsableCommand {
         return try client.call(params).value.count
     }
 
-    private func show(removed count: Int64) {
-        format.show(["count": .integer(count)], count == 1 ? "destroyed 1 version" : "destroyed \(count) versions")
+    private func show(removed: Int64) {
+        format.show(["count": .integer(removed)], "destroyed \(count(Int(removed)))")
     }
 }
 
@@ -140,7 +142,7 @@ extension BlockingClient {
         guard ago > 0, ago <= found.count else {
             throw CofferError(
                 .itemNotFound,
-                "\(name.quoted) has \(found.count) versions, and none with the number \(ago)",
+                "\(name.quoted) has \(count(found.count)), and none with the number \(ago)",
                 hint: "'coffer file versions \(name.path)' lists them"
             )
         }
