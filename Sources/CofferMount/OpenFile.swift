@@ -29,6 +29,12 @@ final class OpenFile: Sendable {
         /// What was written last.
         var lastChange: ClosedFiles.Change?
 
+        /// Whether what was written last is in the file: a daemon that ends in order syncs all files.
+        func hasKeptChanges(_ file: FileInfo?) -> Bool {
+            guard let file, let lastChange, !lastChange.hasStatedTime else { return false }
+            return lastChange.isIn(file)
+        }
+
         /// Counts one more program.
         mutating func addUser(isWriting: Bool) {
             users += 1
@@ -106,7 +112,7 @@ final class OpenFile: Sendable {
         try state.withLock { (state) throws(Errno) in
             var isOpened = false
             if isWriting ? state.writer == nil : (state.writer ?? state.reader) == nil {
-                let handle = try open(params)
+                let handle = try open(params).handle
                 if isWriting { state.writer = handle } else { state.reader = handle }
                 isOpened = true
             }
@@ -166,18 +172,18 @@ final class OpenFile: Sendable {
             closedFiles.add(number, change, connection, epoch: writer.epoch)
         }
         if state.users > 0 && state.reader == nil {
-            guard let name = try? path(), let reader = try? open(name, .read) else { return }
-            state.reader = reader
+            guard let name = try? path(), let opened = try? open(name, .read) else { return }
+            state.reader = opened.handle
         }
         close(&state.writer)
     }
 
     /// Opens the file again after its connection broke.
-    private func open(_ name: ItemName, _ access: FileAccess) throws(Errno) -> Handle {
+    private func open(_ name: ItemName, _ access: FileAccess) throws(Errno) -> (handle: Handle, file: FileInfo?) {
         try open(FileOpenParameters(name: name, access: access, isShared: access.writes, group: group))
     }
 
-    private func open(_ params: FileOpenParameters) throws(Errno) -> Handle {
+    private func open(_ params: FileOpenParameters) throws(Errno) -> (handle: Handle, file: FileInfo?) {
         let reply = try openRepeatedly(params)
         // Another client may have replaced the file of this name: then the kernel looks it up again.
         if let inode = reply.value.file?.inode, UInt64(inode) != number {
@@ -185,7 +191,7 @@ final class OpenFile: Sendable {
             throw .stale
         }
         if let mode = reply.value.file?.mode { mayHaveSpecialBits = UInt32(mode) & (S_ISUID | S_ISGID) != 0 }
-        return Handle(number: reply.value.handle, epoch: reply.epoch)
+        return (Handle(number: reply.value.handle, epoch: reply.epoch), reply.value.file)
     }
 
     /// Opens the file, again if the connection breaks before the answer: the handle has ended with it.
@@ -312,14 +318,14 @@ final class OpenFile: Sendable {
     private func reopen(_ lost: Handle) throws(Errno) {
         try state.withLock { (state) throws(Errno) in
             if state.writer == lost {
-                if state.changeCount > state.syncedCount {
-                    losses.withLock { $0.count += 1 }
-                    Journal.report(lossOf: number, "the daemon ended before it was synced")
+                let opened = try open(try path(), .readWrite)
+                if state.changeCount > state.syncedCount, !state.hasKeptChanges(opened.file) {
+                    noteLoss("the daemon ended before it was synced")
                 }
                 state.syncedCount = state.changeCount
-                state.writer = try open(try path(), .readWrite)
+                state.writer = opened.handle
             } else if state.reader == lost {
-                state.reader = try open(try path(), .read)
+                state.reader = try open(try path(), .read).handle
             }
         }
     }

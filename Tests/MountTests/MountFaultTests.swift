@@ -230,6 +230,35 @@ struct MountFaultTests {
         #expect(try OpenDescriptor(mount.appending("a"), O_RDONLY).sync() == 0)
     }
 
+    @Test func `a mount ends in order although what it starts for that is ended with it`() throws {
+        let mount = try MountedVault()
+        let children = "/proc/\(mount.processID)/task/\(mount.processID)/children"
+        // As the service manager does, which ends all processes of a unit until there are no new ones.
+        let ending = Background {
+            while let list = try? String(contentsOfFile: children, encoding: .utf8) {
+                for child in list.split(separator: " ").compactMap({ Int32($0) }) { kill(child, SIGTERM) }
+            }
+        }
+        #expect(mount.stop() == 0)
+        try ending.wait()
+        #expect(!mount.isMounted)
+    }
+
+    @Test func `a program that has a file open is told of no loss by a daemon that stops in order`() throws {
+        let mount = try MountedVault()
+        let file = try OpenDescriptor(mount.appending("a"), O_RDWR | O_CREAT)
+        #expect(file.write("kept") == 0)
+        mount.daemon.stop()
+        try mount.daemon.restart()
+        #expect(errnoOf { Int(rename(mount.appending("a"), mount.appending("b"))) } == 0)
+        #expect(file.sync() == 0)
+        #expect(try file.read().get() == "kept")
+        // It has stayed the one that writes.
+        #expect(file.write("!", at: 4) == 0)
+        #expect(file.sync() == 0)
+        #expect(try content(of: mount.appending("b")) == "kept!")
+    }
+
     @Test func `a program that has files open starts others while the daemon is away`() throws {
         let mount = try MountedVault(["--wait", "30"])
         let file = try OpenDescriptor(mount.appending("a"), O_RDWR | O_CREAT)
