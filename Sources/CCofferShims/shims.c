@@ -310,7 +310,7 @@ pid_t coffer_spawn_detached(const char *path, char *const *arguments) {
     return code == 0 ? child : -1;
 }
 
-pid_t coffer_spawn_tool(const char *path, char *const *arguments, int input, int output, int errors) {
+pid_t coffer_spawn_tool(const char *path, char *const *arguments, int input, int output, int errors, bool keeps_blocked) {
     posix_spawnattr_t attributes;
     posix_spawn_file_actions_t actions;
     pid_t child = -1;
@@ -320,14 +320,15 @@ pid_t coffer_spawn_tool(const char *path, char *const *arguments, int input, int
         return -1;
     }
     const int streams[] = {input, output, errors};
-    // What this process blocks or ignores for itself is as usual in the other.
-    sigset_t none, usual;
-    sigemptyset(&none);
+    // What this process ignores for itself is as usual in the other.
+    sigset_t blocked, usual;
+    sigemptyset(&blocked);
+    if (keeps_blocked) pthread_sigmask(SIG_SETMASK, NULL, &blocked);
     sigemptyset(&usual);
     sigaddset(&usual, SIGPIPE);
     sigaddset(&usual, SIGXFSZ);
     int code = posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-    if (code == 0) code = posix_spawnattr_setsigmask(&attributes, &none);
+    if (code == 0) code = posix_spawnattr_setsigmask(&attributes, &blocked);
     if (code == 0) code = posix_spawnattr_setsigdefault(&attributes, &usual);
     for (int stream = 0; stream <= 2 && code == 0; stream++)
         code = posix_spawn_file_actions_adddup2(&actions, streams[stream], stream);

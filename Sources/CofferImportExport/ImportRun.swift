@@ -29,10 +29,8 @@ struct ImportRun {
     ///
     /// - Throws: The error of the first that can't be stored; then nothing of this run is stored.
     mutating func store(_ items: [(item: ImportPlan.Item, action: ImportAction)]) throws(CofferError) {
-        let signals: HeldSignals
-        do { signals = try HeldSignals([SIGINT, SIGTERM, SIGHUP]) } catch {
-            throw error.cofferError("can't keep signals from interrupting the import")
-        }
+        let signals = try Self.hold()
+        defer { withExtendedLifetime(signals) {} }
         let bar = ProgressBar()
         for (index, step) in items.enumerated() where step.action != .skip {
             do throws(CofferError) {
@@ -48,6 +46,12 @@ struct ImportRun {
             bar?.update(Int64(index + 1), of: Int64(items.count))
         }
         bar?.finish()
+    }
+
+    private static func hold() throws(CofferError) -> HeldSignals {
+        do { return try HeldSignals([SIGINT, SIGTERM, SIGHUP]) } catch {
+            throw error.cofferError("can't keep signals from interrupting the import")
+        }
     }
 
     private mutating func store(_ item: ImportPlan.Item, replacing isReplaced: Bool) throws(CofferError) {

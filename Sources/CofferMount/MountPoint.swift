@@ -8,11 +8,10 @@ struct MountPoint {
     /// Its absolute path, without symbolic links.
     let path: String
 
-    /// Checks a directory, and unmounts what an earlier mount has left there when it died.
+    /// Checks a directory.
     ///
     /// - Throws: `param` if it is not an empty directory.
     init(_ path: String) throws(CofferError) {
-        if Self.isDead(path) { Self.unmount(path) }
         guard let resolved = unsafe realpath(path, nil) else {
             throw CofferError(.param, "can't use \(quotedForDisplay(path)): \(SystemError("realpath").reason)")
         }
@@ -29,6 +28,9 @@ struct MountPoint {
             )
         }
     }
+
+    /// Unmounts what an earlier mount has left when its process died.
+    static func removeDead(_ path: String) { if isDead(path) { unmount(path) } }
 
     /// Whether the process of a mount has died: everything there is `ENOTCONN` until it is unmounted.
     private static func isDead(_ path: String) -> Bool {
@@ -56,8 +58,10 @@ struct MountPoint {
     static func unmount(_ path: String) {
         if geteuid() == 0, unsafe umount2(path, Int32(MNT_DETACH)) == 0 { return }
         var output: [UInt8] = []
+        let arguments = ["-u", "-z", "-q", "--", path]
         unsafe output.withUnsafeMutableBytes { buffer in
-            _ = try? unsafe Tool.run("fusermount3", ["-u", "-z", "-q", "--", path], into: buffer)
+            // The service manager ends all processes of a unit, those as well that are started meanwhile.
+            _ = try? unsafe Tool.run("fusermount3", arguments, into: buffer, keepsBlockedSignals: true)
         }
     }
 }

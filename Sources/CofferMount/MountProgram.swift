@@ -24,6 +24,8 @@ package enum MountProgram {
     }
 
     private static func run(_ options: MountOptions) throws {
+        // Nobody misses it, even if there is nothing to mount now.
+        MountPoint.removeDead(options.mountPoint)
         let filesystem = Filesystem(options.subject, connectionCount: threadCount)
         try filesystem.check()
         let mountPoint = try MountPoint(options.mountPoint)
@@ -43,6 +45,8 @@ package enum MountProgram {
             if failures > 0 { write("error: \(failures) files could not be synced\n") }
             MountPoint.unmount(mountPoint.path)
         }
+        // Until here, another signal would end this process before it has unmounted.
+        withExtendedLifetime(signals) {}
         exit(EXIT_SUCCESS)
     }
 

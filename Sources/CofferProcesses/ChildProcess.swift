@@ -21,7 +21,9 @@ package struct ChildProcess {
         output: Int32 = STDOUT_FILENO,
         errors: Int32 = STDERR_FILENO
     ) throws(SystemError) {
-        processID = unsafe try spawn([path] + arguments) { unsafe coffer_spawn_tool(path, $0, input, output, errors) }
+        processID = unsafe try spawn([path] + arguments) {
+            unsafe coffer_spawn_tool(path, $0, input, output, errors, false)
+        }
     }
 
     /// Starts a program that reads some bytes and writes nothing, and does not wait for it.

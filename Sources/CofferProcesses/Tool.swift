@@ -23,12 +23,14 @@ package enum Tool {
     ///   - arguments: Its arguments, without its name.
     ///   - input: Its input: not more than a pipe holds.
     ///   - buffer: The buffer for its output; more output is an error.
+    ///   - keepsBlockedSignals: Whether the signals that the calling thread blocks are blocked in it as well.
     /// - Throws: ``SystemError`` if it can't be started, or its output does not fit.
     package static func run(
         _ path: String,
         _ arguments: [String],
         input: RawSpan = RawSpan(),
-        into buffer: UnsafeMutableRawBufferPointer
+        into buffer: UnsafeMutableRawBufferPointer,
+        keepsBlockedSignals: Bool = false
     ) throws(SystemError) -> Outcome {
         let errors = try Pipe()
         let output = try Pipe()
@@ -37,7 +39,9 @@ package enum Tool {
             let source = try Pipe()
             try source.sink.write(all: input)
             let (input, output, errors) = (source.source.number, output.sink.number, errors.sink.number)
-            process = unsafe try spawn([path] + arguments) { unsafe coffer_spawn_tool(path, $0, input, output, errors) }
+            process = unsafe try spawn([path] + arguments) {
+                unsafe coffer_spawn_tool(path, $0, input, output, errors, keepsBlockedSignals)
+            }
         }
         var status: Int32 = 0
         do throws(SystemError) {
@@ -69,7 +73,9 @@ extension Tool {
         let process: pid_t
         do {
             let (null, sink) = (null.number, errors.sink.number)
-            process = unsafe try spawn([path] + arguments) { unsafe coffer_spawn_tool(path, $0, null, null, sink) }
+            process = unsafe try spawn([path] + arguments) {
+                unsafe coffer_spawn_tool(path, $0, null, null, sink, false)
+            }
         }
         let words = try errors.closingSink().wholeText(upTo: errorBytes)
         if words.isEmpty { return nil }

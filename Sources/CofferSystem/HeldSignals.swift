@@ -3,7 +3,7 @@ internal import Glibc
 
 /// Signals that are blocked while they would leave something half done.
 ///
-/// They are delivered after the end of this value. A caller that got one from ``wait(for:)`` has to raise it again.
+/// They are delivered after the end of this value, which may be that of its last use: `withExtendedLifetime` sets it. A caller that got one from ``wait(for:)`` has to raise it again.
 package struct HeldSignals: ~Copyable {
     private let descriptor: OwnedDescriptor
     private let mask: sigset_t

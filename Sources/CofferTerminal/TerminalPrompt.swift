@@ -36,6 +36,8 @@ struct TerminalPrompt {
 
     private func askOnce(interruptedBy signal: inout Int32) throws(CofferError) -> SecretBytes? {
         let held = try hold()
+        // Before anything else can end this process, the terminal is as it was.
+        defer { withExtendedLifetime(held) {} }
         let before: termios
         do throws(SystemError) {
             before = try settings()

@@ -1,5 +1,6 @@
 import CofferProcesses
 import CofferSystem
+import Glibc
 import Testing
 
 /// Programs that are run for their output.
@@ -31,6 +32,19 @@ import Testing
         let outcome = try run("sh", ["-c", "echo first >&2; echo 'no such key' >&2; exit 3"])
         #expect(!outcome.isSuccess)
         #expect(outcome.lastWords == "no such key")
+    }
+
+    @Test(arguments: [true, false]) func `a tool is ended by a signal that is blocked here, unless it keeps that`(
+        keepsBlocked: Bool
+    ) throws {
+        let signals = try HeldSignals([SIGUSR1])
+        var answer = [UInt8](repeating: 0, count: 8)
+        let outcome = try answer.withUnsafeMutableBytes {
+            try Tool.run("sh", ["-c", "kill -USR1 $$; printf goes"], into: $0, keepsBlockedSignals: keepsBlocked)
+        }
+        withExtendedLifetime(signals) {}
+        #expect(outcome.isSuccess == keepsBlocked)
+        #expect(outcome.count == (keepsBlocked ? 4 : 0))
     }
 
     @Test func `a tool has none of our descriptors, and no more room than is given`() throws {

@@ -37,6 +37,23 @@ import Testing
         #expect(try scene.run("coffer get 'Wi-Fi - guest'").text == "the code is 1234\nask Otto: he knows\n")
     }
 
+    @Test(arguments: ["INT", "TERM", "HUP"])
+    func `an import that a signal ends has stored nothing`(signal: String) throws {
+        let ended = try scene.run(
+            """
+            (echo name,username,password; seq --format 'many-%g,u,p' 2000) >many.csv
+            # The threads of tests block signals, and so would all that they start.
+            env --default-signal coffer import csv many.csv & import=$!
+            until coffer list | grep --quiet '^many-'; do sleep 0.01; done
+            kill -\(signal) $import
+            wait $import
+            """
+        )
+        #expect(ended.status > 128, "\(ended.text)\(ended.errors)")
+        #expect(try scene.run("coffer list --limit 1").text == "")
+        try expect("rm many.csv")
+    }
+
     @Test func `what lines can't hold becomes JSON, and no field is another one's`() throws {
         try expect("coffer import bitwarden $V/bitwarden.json")
         try expect("coffer get Mail --field username", 0, "nina@example.com")

@@ -83,6 +83,14 @@ final class MountVerbsTests {
         #expect(try daemon.coffer(["umount", killed.path]).status == 0)
     }
 
+    @Test func `what a killed mount has left goes away even if nothing can be mounted`() throws {
+        let killed = try MountedVault()
+        killed.kill()
+        #expect(killed.isMounted)
+        #expect(try killed.daemon.coffer(["mount", killed.path, "--path", "none"]).status == 66)
+        #expect(!killed.isMounted)
+    }
+
     @Test func `without a daemon, and before there is a vault, nothing is mounted`() throws {
         let empty = try DaemonProcess()
         let refused = try empty.coffer(["mount", directory])

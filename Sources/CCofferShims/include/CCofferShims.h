@@ -3,6 +3,7 @@
 #ifndef COFFER_SHIMS_H
 #define COFFER_SHIMS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/epoll.h>
@@ -129,9 +130,9 @@ pid_t coffer_spawn_detached(const char *path, char *const *arguments);
 // The environment of this process, up to a null pointer: a variable that Swift does not let touch.
 char **coffer_environment(void);
 
-// Starts a program, found in PATH, with the descriptors given as its streams and without any other of ours, and with
-// no signal blocked. Its pid, or -1.
-pid_t coffer_spawn_tool(const char *path, char *const *arguments, int input, int output, int errors);
+// Starts a program, found in PATH, with the descriptors given as its streams and without any other of ours. No signal is
+// blocked in it, unless it keeps those that the calling thread blocks. Its pid, or -1.
+pid_t coffer_spawn_tool(const char *path, char *const *arguments, int input, int output, int errors, bool keeps_blocked);
 
 // Starts a program with an environment of its own, with the streams given and all descriptors that are not close-on-exec.
 // Signals are blocked and ignored as here, except that those given are not blocked. Its pid, or -1.
