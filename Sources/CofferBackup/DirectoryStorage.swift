@@ -166,6 +166,8 @@ private final class FileSink: ObjectSink, @unchecked Sendable {
 
     func finish() throws(CofferError) {
         do throws(SystemError) { try file.finish() } catch { throw failure(error) }
+        // Packs are read at a check or a restore; lists and indexes by the next backup.
+        if startedByteCount > 0 { file.dropCache() }
     }
 }
 

@@ -78,6 +78,9 @@ package final class PendingFile {
     /// - Parameter range: The range in bytes.
     package func startWriting(_ range: Range<Int64>) { file.startWriting(range) }
 
+    /// Gives back the memory in which the kernel caches the file, once it is finished.
+    package func dropCache() { file.dropCache() }
+
     /// Moves the file into place.
     ///
     /// - Parameter isSynced: Whether it is synced; otherwise the caller syncs the file system after many of them.
