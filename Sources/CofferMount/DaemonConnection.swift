@@ -161,8 +161,9 @@ extension Method {
     /// Whether it changes nothing of what is known of the tree, or nothing that its caller does not note.
     fileprivate var isNoted: Bool {
         switch self {
-        case .fileAllocate, .fileClose, .fileMkdir, .fileOpen, .filePunch, .fileSetAttributes, .fileSymlink, .fileSync,
-            .fileTruncate, .fileWrite:
+        case .fileAllocate, .fileClose, .fileMkdir, .fileOpen, .filePunch, .fileRemove, .fileSetAttributes,
+            .fileSymlink,
+            .fileSync, .fileTruncate, .fileWrite:
             true
         default: if case .changes = claim { false } else { true }
         }

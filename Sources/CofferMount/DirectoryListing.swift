@@ -39,6 +39,8 @@ package final class DirectoryListing: Sendable {
         var held: [(page: Int, entries: [Entry?])] = []
         /// Whether a program has read from it.
         var isBegun = false
+        /// Until when its entries may be believed, if that is not as long as of a new answer.
+        var end: ContinuousClock.Instant?
     }
 
     private static let heldPages = 2
@@ -55,6 +57,28 @@ package final class DirectoryListing: Sendable {
             if state.isBegun { state = State() }
             if state.pages.isEmpty { try take(&state) }
         }
+    }
+
+    /// Begins to list by what is known.
+    ///
+    /// - Parameters:
+    ///   - entries: All entries.
+    ///   - validity: How long they may be believed, in seconds.
+    package func begin(with entries: [Entry], validity: Double) {
+        state.withLock { state in
+            state.pages = [(nil, 0, entries.map(\.mark))]
+            hold(entries, as: 0, &state)
+            state.isComplete = true
+            state.end = .now + .seconds(validity)
+        }
+    }
+
+    /// How long its entries may be believed, in seconds.
+    ///
+    /// - Parameter span: How long a new answer may be.
+    package func validity(believing span: Double) -> Double {
+        guard let end = state.withLock({ $0.end }) else { return span }
+        return max(0, min(span, ContinuousClock.now.duration(to: end) / .seconds(1)))
     }
 
     /// The entry at a place, from 0 on.

@@ -32,10 +32,19 @@ extension Filesystem {
         let path = try path(of: name, in: parent)
         settle()
         let params = FileRemoveParameters(name: path, keepsDirectories: true, group: group)
-        _ = try change(params) { () throws(Errno) in
-            try file(at: path) == nil ? CountResult(count: 1) : nil
+        let place = NodeTable.Place(parent, name)
+        let number = nodes.withLock { $0.number(at: place) }
+        let ticket = recent.beginChange()
+        do throws(Errno) {
+            _ = try change(params) { () throws(Errno) in
+                try file(at: path) == nil ? CountResult(count: 1) : nil
+            }
+        } catch {
+            recent.forget()
+            throw error
         }
-        nodes.withLock { $0.remove(NodeTable.Place(parent, name)) }
+        recent.removed(name, number, in: parent, since: ticket)
+        nodes.withLock { $0.remove(place) }
     }
 
     /// Makes a symbolic link.

@@ -93,20 +93,10 @@ package final class Filesystem: Sendable {
         case .missing:
             nodes.withLock { $0.remove(NodeTable.Place(parent, name)) }
             throw Errno(ENOENT)
-        case .list(let ticket): try? listRecently(parent, ticket)
+        case .list: _ = try? page(of: parent, try self.name(of: parent))
         case .ask: break
         }
         return RecentAnswers.Found(attributes: try ask(for: name, in: parent), validity: validity)
-    }
-
-    /// Lists a directory, or the first of its entries if they are many.
-    private func listRecently(_ parent: UInt64, _ ticket: RecentAnswers.Ticket) throws(Errno) {
-        settle()
-        let page = try call(FileListParameters(name: try name(of: parent), group: group))
-        let entries = page.entries.map { (FileName(Self.lastPart(of: $0.name)), Attributes($0)) }
-        // What can't be read has a name all the same.
-        let isWhole = page.cursor == nil && page.damagedCount == 0 && page.sealedCount == 0
-        recent.keep(entries, isWhole: isWhole, of: parent, since: ticket)
     }
 
     private func ask(for name: FileName, in parent: UInt64) throws(Errno) -> Attributes {
@@ -294,15 +284,33 @@ package final class Filesystem: Sendable {
     package func list(_ number: UInt64) throws(Errno) -> DirectoryListing {
         let name = try name(of: number)
         let listing = DirectoryListing { [unowned self] (cursor) throws(Errno) in
-            settle()
-            let page = try call(FileListParameters(name: name, cursor: cursor, group: group))
-            let entries = page.entries.map { file in
-                DirectoryListing.Entry(name: FileName(Self.lastPart(of: file.name)), attributes: Attributes(file))
-            }
-            return (entries, page.cursor)
+            let page = try page(of: number, name, from: cursor)
+            return (page.entries.map { DirectoryListing.Entry(name: $0.name, attributes: $0.attributes) }, page.next)
         }
-        try listing.begin()
+        settle()
+        if let known = recent.listing(of: number, believing: validity) {
+            let entries = known.entries.map { DirectoryListing.Entry(name: $0.name, attributes: $0.attributes) }
+            listing.begin(with: entries, validity: known.validity)
+        } else {
+            try listing.begin()
+        }
         return listing
+    }
+
+    /// Lists entries; the first ones are kept for what is looked up next.
+    private func page(
+        of number: UInt64,
+        _ name: ItemName?,
+        from cursor: String? = nil
+    ) throws(Errno) -> (entries: [(name: FileName, attributes: Attributes)], next: String?) {
+        settle()
+        let ticket = recent.ticket()
+        let page = try call(FileListParameters(name: name, cursor: cursor, group: group))
+        let entries = page.entries.map { (FileName(Self.lastPart(of: $0.name)), Attributes($0)) }
+        // What can't be read has a name all the same.
+        let isWhole = page.cursor == nil && page.damagedCount == 0 && page.sealedCount == 0
+        if cursor == nil { recent.keep(entries, isWhole: isWhole, of: number, since: ticket) }
+        return (entries, page.cursor)
     }
 
     private static func lastPart(of path: String) -> String {

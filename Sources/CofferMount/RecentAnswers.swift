@@ -1,8 +1,8 @@
 internal import CofferCore
 internal import Synchronization
 
-/// What the daemon has said of the tree a moment ago: attributes of files, and the entries of directories in which a
-/// program looks at one file after the other, which are listed by one request.
+/// What the daemon has said of the tree a moment ago: attributes of files, and the entries of directories that a program has
+/// listed, or in which it looks at one file after the other, which are listed by one request.
 ///
 /// It is believed for as long as the kernel may believe it. What this mount changes is noted here. Any other change, by this
 /// mount or by another client, makes it forget everything.
@@ -22,7 +22,7 @@ package final class RecentAnswers: Sendable {
         /// Ask for this entry.
         case ask
         /// List the directory; ``keep(_:isWhole:of:since:)`` takes the result.
-        case list(Ticket)
+        case list
     }
 
     /// When something was asked for, or a change began.
@@ -54,14 +54,22 @@ package final class RecentAnswers: Sendable {
     private struct State {
         var directories: [UInt64: Directory] = [:]
         var known: [UInt64: Known] = [:]
+        /// How many entries the directories have, at most.
+        var entryCount = 0
         var changeCount = 0
         var forgetCount = 0
 
         mutating func forget() {
             changeCount += 1
             forgetCount += 1
+            makeRoom()
+        }
+
+        /// Forgets what was said because it is much, and not because something has changed.
+        mutating func makeRoom() {
             directories = [:]
             known = [:]
+            entryCount = 0
         }
     }
 
@@ -70,7 +78,7 @@ package final class RecentAnswers: Sendable {
     /// After so many look-ups within a second, a directory is listed.
     private static let threshold = 4
     /// Of more directories, or files, all are forgotten.
-    private static let directoryCapacity = 64
+    private static let directoryCapacity = 2000
     private static let fileCapacity = 20_000
 
     private let state = Mutex(State())
@@ -85,7 +93,7 @@ package final class RecentAnswers: Sendable {
     package func advice(for name: FileName, in parent: UInt64, believing span: Double) -> Advice {
         let now = ContinuousClock.now
         return state.withLock { state in
-            if state.directories.count > Self.directoryCapacity { state.forget() }
+            if state.directories.count > Self.directoryCapacity { state.makeRoom() }
             var directory = state.directories[parent] ?? Directory(start: now)
             let age = Self.seconds(directory.start.duration(to: now))
             if age > (directory.entries == nil ? 1 : span) { directory = Directory(start: now) }
@@ -96,8 +104,30 @@ package final class RecentAnswers: Sendable {
                 return Self.found(number, state, span, now).map { .found($0) } ?? .ask
             }
             directory.lookupCount += 1
-            guard directory.lookupCount == Self.threshold else { return .ask }
-            return .list(Self.ticket(state))
+            return directory.lookupCount == Self.threshold ? .list : .ask
+        }
+    }
+
+    /// The entries of a directory, and how long they may be believed, in seconds; `nil` if the daemon must be asked.
+    ///
+    /// - Parameter span: How long an answer is believed, in seconds.
+    package func listing(
+        of number: UInt64,
+        believing span: Double
+    ) -> (entries: [(name: FileName, attributes: Attributes)], validity: Double)? {
+        let now = ContinuousClock.now
+        return state.withLock { state in
+            guard let directory = state.directories[number], let numbers = directory.entries, directory.isWhole else {
+                return nil
+            }
+            var validity = span - Self.seconds(directory.start.duration(to: now))
+            var entries: [(name: FileName, attributes: Attributes)] = []
+            for (name, number) in numbers {
+                guard let found = Self.found(number, state, span, now) else { return nil }
+                validity = min(validity, found.validity)
+                entries.append((name, found.attributes))
+            }
+            return validity > Self.unusedSpan ? (entries, validity) : nil
         }
     }
 
@@ -147,6 +177,8 @@ package final class RecentAnswers: Sendable {
     ) {
         state.withLock { state in
             guard state.changeCount == ticket.changeCount else { return }
+            if state.entryCount + entries.count > Self.fileCapacity { state.makeRoom() }
+            state.entryCount += entries.count
             let numbers = Dictionary(entries.map { ($0.name, $0.attributes.number) }) { $1 }
             state.directories[parent] = Directory(start: ticket.start, entries: numbers, isWhole: isWhole)
             for entry in entries { Self.learn(entry.attributes, at: ticket.start, &state) }
@@ -194,6 +226,24 @@ package final class RecentAnswers: Sendable {
             if attributes.kind == .directory {
                 state.directories[attributes.number] = Directory(start: ticket.start, entries: [:], isWhole: true)
             }
+        }
+    }
+
+    /// Notes an entry that was removed, unless something else may have changed since that was begun.
+    ///
+    /// - Parameters:
+    ///   - name: Its name.
+    ///   - number: The number of its file; `nil` if it is not known.
+    ///   - parent: The directory.
+    ///   - ticket: When it was begun.
+    package func removed(_ name: FileName, _ number: UInt64?, in parent: UInt64, since ticket: Ticket) {
+        state.withLock { state in
+            guard let number, state.forgetCount == ticket.forgetCount else { return state.forget() }
+            state.changeCount += 1
+            state.directories[parent]?.entries?[name] = nil
+            state.directories[number] = nil
+            // The times of the directory are new, and another name of the file has one link less.
+            for number in [number, parent] { state.known[number] = nil }
         }
     }
 

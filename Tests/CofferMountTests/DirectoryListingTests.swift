@@ -62,6 +62,22 @@ import Testing
         #expect(try name(listing, 11) == "f11")
     }
 
+    @Test func `a listing that is known is not taken again before it is rewound`() throws {
+        let directory = Directory(2)
+        let listing = directory.listing
+        let known = ["f1", "f0"].map { DirectoryListing.Entry(name: FileName($0), attributes: .root(at: 0)) }
+        #expect(listing.validity(believing: 60) == 60)
+        listing.begin(with: known, validity: 10)
+        try listing.begin()
+        #expect(try (0..<3).map { try name(listing, $0) } == ["f1", "f0", "end"])
+        #expect(directory.fetches.withLock(\.count) == 0)
+        #expect(listing.validity(believing: 60) <= 10)
+        #expect(listing.validity(believing: 1) == 1)
+        try listing.begin()
+        #expect(try (0..<3).map { try name(listing, $0) } == ["f0", "f1", "end"])
+        #expect(listing.validity(believing: 60) == 60)
+    }
+
     @Test func `rewinding takes what is new`() throws {
         let directory = Directory(2)
         let listing = directory.listing

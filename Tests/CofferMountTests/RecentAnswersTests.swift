@@ -18,7 +18,7 @@ import Testing
 
     /// Looks the name up until the listing is advised.
     private func ticket(in parent: UInt64 = 1) throws -> RecentAnswers.Ticket {
-        for _ in 0..<100 { if case .list(let ticket) = advice(in: parent) { return ticket } }
+        for _ in 0..<100 { if case .list = advice(in: parent) { return answers.ticket() } }
         throw NoTicket()
     }
 
@@ -53,6 +53,35 @@ import Testing
         #expect(isMissing("a") == isWhole)
     }
 
+    @Test func `a directory is listed by what is known of all of its entries`() throws {
+        let since = answers.ticket()
+        answers.keep([(name, attributes()), (FileName("b"), attributes(8))], isWhole: true, of: 1, since: since)
+        answers.keep([(name, attributes())], isWhole: false, of: 2, since: since)
+        let listing = try #require(answers.listing(of: 1, believing: 60))
+        #expect(
+            Dictionary(uniqueKeysWithValues: listing.entries.map { ($0.name, $0.attributes.number) }) == [
+                name: 7, FileName("b"): 8,
+            ]
+        )
+        #expect(listing.validity > 59 && listing.validity <= 60)
+        #expect(answers.listing(of: 1, believing: 0) == nil)
+        #expect(answers.listing(of: 2, believing: 60) == nil)
+        #expect(answers.listing(of: 3, believing: 60) == nil)
+        // Its size is known then, and its times are not.
+        answers.endWrite(of: 8, answers.beginWrite(of: 8), byteCount: 12)
+        #expect(answers.listing(of: 1, believing: 60) == nil)
+    }
+
+    @Test func `many directories are not kept for ever, and nothing is told twice then`() throws {
+        let since = answers.ticket()
+        for number in 1...300 {
+            let entries = (0..<100).map { (FileName("f\($0)"), attributes(UInt64(number * 100 + $0))) }
+            answers.keep(entries, isWhole: true, of: UInt64(number), since: since)
+        }
+        #expect(answers.listing(of: 1, believing: 60) == nil)
+        #expect(answers.listing(of: 300, believing: 60)?.entries.count == 100)
+    }
+
     @Test func `a change makes it forget what was listed`() throws {
         answers.keep([(name, attributes())], isWhole: true, of: 1, since: try ticket())
         answers.forget()
@@ -82,6 +111,33 @@ import Testing
         if case .missing = advice(FileName("b"), in: 8) {} else { Issue.record("a new directory is not empty") }
         #expect(answers.attributes(of: 1, believing: 1)?.attributes.modified == 9)
         #expect(answers.attributes(of: 8, believing: 1)?.attributes.changed == 10)
+    }
+
+    @Test func `an entry that was removed is missing, and what else is known stays`() throws {
+        let entries = [(name, attributes()), (FileName("b"), attributes(8)), (FileName("c"), attributes(7))]
+        answers.keep(entries, isWhole: true, of: 1, since: try ticket())
+        answers.keep(attributes(1, .directory), since: answers.ticket())
+        answers.removed(name, 7, in: 1, since: answers.beginChange())
+        #expect(isMissing("a"))
+        if case .found = advice(FileName("b")) {} else { Issue.record("the other file is forgotten") }
+        // It has one link less, and the directory another time.
+        if case .ask = advice(FileName("c")) {} else { Issue.record("the other name is believed") }
+        #expect(answers.attributes(of: 1, believing: 1) == nil)
+        #expect(answers.listing(of: 1, believing: 60) == nil)
+    }
+
+    @Test func `a removal that something else has overtaken makes it forget everything`() throws {
+        let ticket = answers.beginChange()
+        answers.forget()
+        answers.keep(
+            [(name, attributes()), (FileName("b"), attributes(8))],
+            isWhole: true,
+            of: 1,
+            since: answers.ticket()
+        )
+        answers.removed(FileName("b"), 8, in: 1, since: ticket)
+        #expect(!isFound())
+        #expect(!isMissing("b"))
     }
 
     @Test func `what was made while something else changed is not noted, and nothing else is believed`() throws {

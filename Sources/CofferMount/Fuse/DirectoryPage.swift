@@ -25,6 +25,7 @@ struct DirectoryPage {
         learn: (DirectoryListing.Entry) -> Void
     ) throws(Errno) {
         bytes = [UInt8](repeating: 0, count: byteCount)
+        let validity = withAttributes ? listing.validity(believing: request.filesystem.validity) : nil
         for index in cookie... {
             var entry: DirectoryListing.Entry?
             if index >= 2 {
@@ -42,7 +43,7 @@ struct DirectoryPage {
             let taken = count
             let used = unsafe bytes.withUnsafeMutableBytes { buffer in
                 let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[taken...])
-                return unsafe request.add(name, attributes, cookie: index + 1, withAttributes: withAttributes, to: rest)
+                return unsafe request.add(name, attributes, cookie: index + 1, validity: validity, to: rest)
             }
             if used > byteCount - count { return }
             count += used

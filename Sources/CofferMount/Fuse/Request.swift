@@ -146,17 +146,18 @@ struct Request {
 
     /// Adds an entry to a page of a listing.
     ///
+    /// - Parameter validity: How long the kernel may believe the attributes, in seconds; `nil` if it wants none.
     /// - Returns: The bytes that it takes; more than there are if it was not added.
     func add(
         _ name: String,
         _ attributes: Attributes,
         cookie: Int,
-        withAttributes: Bool,
+        validity: Double?,
         to buffer: UnsafeMutableRawBufferPointer
     ) -> Int {
         let place = unsafe buffer.baseAddress?.assumingMemoryBound(to: CChar.self)
-        if withAttributes {
-            var entry = fuse_entry_param(attributes, validity: filesystem.validity)
+        if let validity {
+            var entry = fuse_entry_param(attributes, validity: validity)
             return unsafe fuse_add_direntry_plus(pointer, place, buffer.count, name, &entry, off_t(cookie))
         }
         var status = stat(attributes)
@@ -175,13 +176,16 @@ extension fuse_entry_param {
 }
 
 extension stat {
+    private static let ownUser = geteuid()
+    private static let ownGroup = getegid()
+
     init(_ attributes: Attributes) {
         self.init()
         st_ino = UInt(attributes.number)
         st_mode = attributes.mode | attributes.kind.typeBits
         st_nlink = nlink_t(attributes.linkCount)
-        st_uid = attributes.userID ?? geteuid()
-        st_gid = attributes.groupID ?? getegid()
+        st_uid = attributes.userID ?? Self.ownUser
+        st_gid = attributes.groupID ?? Self.ownGroup
         st_size = off_t(attributes.byteCount)
         st_blksize = blksize_t(Limits.chunkBytes)
         st_blocks = blkcnt_t((attributes.byteCount + 511) / 512)
