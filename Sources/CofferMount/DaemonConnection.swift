@@ -162,8 +162,7 @@ extension Method {
     fileprivate var isNoted: Bool {
         switch self {
         case .fileAllocate, .fileClose, .fileMkdir, .fileOpen, .filePunch, .fileRemove, .fileSetAttributes,
-            .fileSymlink,
-            .fileSync, .fileTruncate, .fileWrite:
+            .fileSymlink, .fileSync, .fileTruncate, .fileWrite:
             true
         default: if case .changes = claim { false } else { true }
         }
