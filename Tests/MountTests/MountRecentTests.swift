@@ -118,6 +118,38 @@ struct MountRecentTests {
         #expect(try names(in: mount.appending("d")).count == 10)
     }
 
+    @Test func `a listing has changes of this mount at once, and those of another one soon`() throws {
+        let directory = mount.appending("d")
+        #expect(errnoOf { Int(mkdir(directory, 0o755)) } == 0)
+        for number in 0..<4 { try put("x", to: "\(directory)/\(number)") }
+        #expect(try names(in: directory) == ["0", "1", "2", "3"])
+        #expect(unlink("\(directory)/1") == 0)
+        #expect(try names(in: directory) == ["0", "2", "3"])
+        try put("x", to: "\(directory)/4")
+        #expect(try names(in: directory) == ["0", "2", "3", "4"])
+        #expect(rename("\(directory)/4", "\(directory)/5") == 0)
+        #expect(try names(in: directory) == ["0", "2", "3", "5"])
+        #expect(errnoOf { Int(mkdir("\(directory)/e", 0o755)) } == 0)
+        #expect(try names(in: "\(directory)/e") == [])
+        #expect(rmdir("\(directory)/e") == 0)
+        #expect(errnoOf { Int(open("\(directory)/e", O_RDONLY)) } == ENOENT)
+        #expect(unlink(other.appending("d/0")) == 0)
+        #expect(settles { (try? names(in: directory)) == ["2", "3", "5"] })
+        try put("x", to: other.appending("d/6"))
+        #expect(settles { (try? names(in: directory)) == ["2", "3", "5", "6"] })
+    }
+
+    @Test func `an entry that is removed while it has another name leaves that with one link`() throws {
+        try put("x", to: mount.appending("a"))
+        #expect(link(mount.appending("a"), mount.appending("b")) == 0)
+        #expect(try names(in: mount.path).contains("a"))
+        #expect(unlink(mount.appending("a")) == 0)
+        var status = stat()
+        #expect(stat(mount.appending("b"), &status) == 0)
+        #expect(status.st_nlink == 1)
+        #expect(!isThere("a", in: mount))
+    }
+
     @Test func `what was removed is not found, and what was renamed is found by its new name only`() throws {
         #expect(errnoOf { Int(mkdir(mount.appending("d"), 0o755)) } == 0)
         for number in 0..<8 { try put("\(number)", to: mount.appending("d/\(number)")) }
