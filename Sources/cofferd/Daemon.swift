@@ -32,11 +32,13 @@ enum Daemon {
             // Only a socket that outlives the daemon can start it again.
             if !passed.sockets.isEmpty { configuration.idleExitSeconds = options.idleExitSeconds }
             let scratch = try options.scratch.map { try ServedScratch($0, of: options.statePath()) }
-            if scratch != nil { configuration.idleExitSeconds = Limits.scratchSeconds }
+            let isOfCopy = scratch != nil
+            if isOfCopy { configuration.idleExitSeconds = Limits.scratchSeconds }
             let loop = try EventLoop()
             let watchdog = try Watchdog(on: loop)
             let logind = try Logind(on: loop, delaysSleep: configuration.presencePolicy.locksOnSleep) { trouble in
-                write("warning: \(trouble)\n", to: STDERR_FILENO)
+                // A copy is served while a command runs.
+                if !isOfCopy { write("warning: \(trouble)\n", to: STDERR_FILENO) }
             }
             let surroundings = Surroundings(
                 isLoggedIn: LoginMonitor.isLoggedIn,
@@ -51,7 +53,7 @@ enum Daemon {
                 server.shutDownSoon()
             }
             server.start()
-            report(server.idleLock)
+            if !isOfCopy { report(server.idleLock) }
             try ListeningSockets.takeAll(passed, options) { try server.serve($0, for: $1) }
             ServiceManager.notifyReady()
             server.run()

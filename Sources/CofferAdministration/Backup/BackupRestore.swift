@@ -163,8 +163,8 @@ private struct RestoredItems: Printable {
             return "\(name: $0.name) comes without \(values), because its access control asks for each change"
         }
         lines += left.map { "left \(name: $0.name): \($0.reason)" }
-        let there = same.isEmpty ? "" : ", \(same.count) were there already"
-        let others = left.isEmpty ? "" : ", \(left.count) were left"
+        let there = same.isEmpty ? "" : ", \(same.count) \(same.count == 1 ? "was" : "were") there already"
+        let others = left.isEmpty ? "" : ", \(left.count) \(left.count == 1 ? "was" : "were") left"
         let items = restored.count == 1 ? "1 item" : "\(restored.count) items"
         lines.append("\(isDry ? "would restore" : "restored") \(items)\(there)\(others)")
         return lines

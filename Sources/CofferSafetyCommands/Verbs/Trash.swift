@@ -163,7 +163,8 @@ private struct FoundTrash {
         throw CofferError(
             .itemNotFound,
             "there is no \(quotedForDisplay(name)) in the trash",
-            hint: "'coffer trash list' shows what is in it"
+            hint: Int64(name) == nil
+                ? "'coffer trash list' shows what is in it" : "a number of 'coffer trash list' is given by --entry"
         )
     }
 }
