@@ -284,13 +284,11 @@ package final class Filesystem: Sendable {
     package func list(_ number: UInt64) throws(Errno) -> DirectoryListing {
         let name = try name(of: number)
         let listing = DirectoryListing { [unowned self] (cursor) throws(Errno) in
-            let page = try page(of: number, name, from: cursor)
-            return (page.entries.map { DirectoryListing.Entry(name: $0.name, attributes: $0.attributes) }, page.next)
+            try page(of: number, name, from: cursor)
         }
         settle()
         if let known = recent.listing(of: number, believing: validity) {
-            let entries = known.entries.map { DirectoryListing.Entry(name: $0.name, attributes: $0.attributes) }
-            listing.begin(with: entries, validity: known.validity)
+            listing.begin(with: known.entries, validity: known.validity)
         } else {
             try listing.begin()
         }
@@ -302,11 +300,13 @@ package final class Filesystem: Sendable {
         of number: UInt64,
         _ name: ItemName?,
         from cursor: String? = nil
-    ) throws(Errno) -> (entries: [(name: FileName, attributes: Attributes)], next: String?) {
+    ) throws(Errno) -> DirectoryListing.Page {
         settle()
         let ticket = recent.ticket()
         let page = try call(FileListParameters(name: name, cursor: cursor, group: group))
-        let entries = page.entries.map { (FileName(Self.lastPart(of: $0.name)), Attributes($0)) }
+        let entries = page.entries.map { file in
+            DirectoryListing.Entry(name: FileName(Self.lastPart(of: file.name)), attributes: Attributes(file))
+        }
         // What can't be read has a name all the same.
         let isWhole = page.cursor == nil && page.damagedCount == 0 && page.sealedCount == 0
         if cursor == nil { recent.keep(entries, isWhole: isWhole, of: number, since: ticket) }

@@ -114,18 +114,18 @@ package final class RecentAnswers: Sendable {
     package func listing(
         of number: UInt64,
         believing span: Double
-    ) -> (entries: [(name: FileName, attributes: Attributes)], validity: Double)? {
+    ) -> (entries: [DirectoryListing.Entry], validity: Double)? {
         let now = ContinuousClock.now
         return state.withLock { state in
             guard let directory = state.directories[number], let numbers = directory.entries, directory.isWhole else {
                 return nil
             }
             var validity = span - Self.seconds(directory.start.duration(to: now))
-            var entries: [(name: FileName, attributes: Attributes)] = []
+            var entries: [DirectoryListing.Entry] = []
             for (name, number) in numbers {
                 guard let found = Self.found(number, state, span, now) else { return nil }
                 validity = min(validity, found.validity)
-                entries.append((name, found.attributes))
+                entries.append(DirectoryListing.Entry(name: name, attributes: found.attributes))
             }
             return validity > Self.unusedSpan ? (entries, validity) : nil
         }
@@ -170,7 +170,7 @@ package final class RecentAnswers: Sendable {
     ///
     /// - Parameter isWhole: Whether the directory has no other entries.
     package func keep(
-        _ entries: [(name: FileName, attributes: Attributes)],
+        _ entries: [DirectoryListing.Entry],
         isWhole: Bool,
         of parent: UInt64,
         since ticket: Ticket

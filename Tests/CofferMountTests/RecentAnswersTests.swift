@@ -24,6 +24,16 @@ import Testing
 
     private struct NoTicket: Error {}
 
+    private func keep(
+        _ entries: [(FileName, Attributes)],
+        isWhole: Bool,
+        of parent: UInt64,
+        since ticket: RecentAnswers.Ticket
+    ) {
+        let entries = entries.map { DirectoryListing.Entry(name: $0.0, attributes: $0.1) }
+        answers.keep(entries, isWhole: isWhole, of: parent, since: ticket)
+    }
+
     private func isFound(in parent: UInt64 = 1) -> Bool { if case .found = advice(in: parent) { true } else { false } }
 
     private func isMissing(_ name: String) -> Bool {
@@ -37,7 +47,7 @@ import Testing
     }
 
     @Test func `what was listed is found, for no longer than it is believed`() throws {
-        answers.keep([(name, attributes())], isWhole: true, of: 1, since: try ticket())
+        keep([(name, attributes())], isWhole: true, of: 1, since: try ticket())
         guard case .found(let found) = advice() else { throw NoTicket() }
         #expect(found.attributes == attributes())
         #expect(found.validity > 0 && found.validity <= 1)
@@ -48,15 +58,15 @@ import Testing
 
     @Test(arguments: [true, false])
     func `a name that was not listed is missing if the listing is whole, and else is asked for`(isWhole: Bool) throws {
-        answers.keep([], isWhole: isWhole, of: 1, since: try ticket())
+        keep([], isWhole: isWhole, of: 1, since: try ticket())
         #expect(!isFound())
         #expect(isMissing("a") == isWhole)
     }
 
     @Test func `a directory is listed by what is known of all of its entries`() throws {
         let since = answers.ticket()
-        answers.keep([(name, attributes()), (FileName("b"), attributes(8))], isWhole: true, of: 1, since: since)
-        answers.keep([(name, attributes())], isWhole: false, of: 2, since: since)
+        keep([(name, attributes()), (FileName("b"), attributes(8))], isWhole: true, of: 1, since: since)
+        keep([(name, attributes())], isWhole: false, of: 2, since: since)
         let listing = try #require(answers.listing(of: 1, believing: 60))
         #expect(
             Dictionary(uniqueKeysWithValues: listing.entries.map { ($0.name, $0.attributes.number) }) == [
@@ -72,18 +82,18 @@ import Testing
         #expect(answers.listing(of: 1, believing: 60) == nil)
     }
 
-    @Test func `many directories are not kept for ever, and nothing is told twice then`() throws {
+    @Test func `of many directories the last ones are kept, and not the first`() throws {
         let since = answers.ticket()
         for number in 1...300 {
             let entries = (0..<100).map { (FileName("f\($0)"), attributes(UInt64(number * 100 + $0))) }
-            answers.keep(entries, isWhole: true, of: UInt64(number), since: since)
+            keep(entries, isWhole: true, of: UInt64(number), since: since)
         }
         #expect(answers.listing(of: 1, believing: 60) == nil)
         #expect(answers.listing(of: 300, believing: 60)?.entries.count == 100)
     }
 
     @Test func `a change makes it forget what was listed`() throws {
-        answers.keep([(name, attributes())], isWhole: true, of: 1, since: try ticket())
+        keep([(name, attributes())], isWhole: true, of: 1, since: try ticket())
         answers.forget()
         #expect(!isFound())
         #expect(!isMissing("b"))
@@ -93,7 +103,7 @@ import Testing
     @Test func `what a change has overtaken is not kept`() throws {
         let early = try ticket()
         answers.forget()
-        answers.keep([(name, attributes())], isWhole: true, of: 1, since: early)
+        keep([(name, attributes())], isWhole: true, of: 1, since: early)
         #expect(!isFound())
         let other = answers.ticket()
         _ = answers.beginChange()
@@ -102,7 +112,7 @@ import Testing
     }
 
     @Test func `an entry that was made is found, and a new directory has none`() throws {
-        answers.keep([], isWhole: true, of: 1, since: try ticket())
+        keep([], isWhole: true, of: 1, since: try ticket())
         answers.keep(attributes(1, .directory, at: 5), since: answers.ticket())
         answers.made(attributes(8, .directory, at: 9), as: FileName("d"), in: 1, since: answers.beginChange())
         answers.made(attributes(at: 10), as: name, in: 8, since: answers.beginChange())
@@ -115,7 +125,7 @@ import Testing
 
     @Test func `an entry that was removed is missing, and what else is known stays`() throws {
         let entries = [(name, attributes()), (FileName("b"), attributes(8)), (FileName("c"), attributes(7))]
-        answers.keep(entries, isWhole: true, of: 1, since: try ticket())
+        keep(entries, isWhole: true, of: 1, since: try ticket())
         answers.keep(attributes(1, .directory), since: answers.ticket())
         answers.removed(name, 7, in: 1, since: answers.beginChange())
         #expect(isMissing("a"))
@@ -129,7 +139,7 @@ import Testing
     @Test func `a removal that something else has overtaken makes it forget everything`() throws {
         let ticket = answers.beginChange()
         answers.forget()
-        answers.keep(
+        keep(
             [(name, attributes()), (FileName("b"), attributes(8))],
             isWhole: true,
             of: 1,
@@ -141,17 +151,17 @@ import Testing
     }
 
     @Test func `what was made while something else changed is not noted, and nothing else is believed`() throws {
-        answers.keep([], isWhole: true, of: 1, since: try ticket())
+        keep([], isWhole: true, of: 1, since: try ticket())
         let ticket = answers.beginChange()
         answers.forget()
-        answers.keep([], isWhole: true, of: 1, since: answers.ticket())
+        keep([], isWhole: true, of: 1, since: answers.ticket())
         answers.made(attributes(), as: name, in: 1, since: ticket)
         #expect(!isFound())
         #expect(!isMissing("a"))
     }
 
     @Test func `a file that is written is asked for again`() throws {
-        answers.keep([(name, attributes())], isWhole: true, of: 1, since: try ticket())
+        keep([(name, attributes())], isWhole: true, of: 1, since: try ticket())
         answers.endWrite(of: 7, answers.beginWrite(of: 7), byteCount: 12)
         #expect(!isFound())
         #expect(!isMissing("a"))
