@@ -41,7 +41,7 @@ import Testing
     func `an import that a signal ends has stored nothing`(signal: String) throws {
         let ended = try scene.run(
             """
-            (echo name,username,password; seq --format 'many-%g,u,p' 2000) >many.csv
+            (echo name,username,password; seq --format 'many-%g,u,p' 10000) >many.csv
             # The threads of tests block signals, and so would all that they start.
             env --default-signal coffer import csv many.csv & import=$!
             until coffer list | grep --quiet '^many-'; do sleep 0.01; done
