@@ -166,7 +166,7 @@ private final class FileSink: ObjectSink, @unchecked Sendable {
 
     func finish() throws(CofferError) {
         do throws(SystemError) { try file.finish() } catch { throw failure(error) }
-        // Packs are read at a check or a restore; lists and indexes by the next backup.
+        // Large objects are packs, which a check or a restore reads. The next backup reads the small ones.
         if startedByteCount > 0 { file.dropCache() }
     }
 }

@@ -40,7 +40,7 @@ package final class DirectoryListing: Sendable {
         /// Whether a program has read from it.
         var isBegun = false
         /// Until when its entries may be believed, if that is not as long as of a new answer.
-        var end: ContinuousClock.Instant?
+        var expiry: ContinuousClock.Instant?
     }
 
     private static let heldPages = 2
@@ -69,7 +69,7 @@ package final class DirectoryListing: Sendable {
             state.pages = [(nil, 0, entries.map(\.mark))]
             hold(entries, as: 0, &state)
             state.isComplete = true
-            state.end = .now + .seconds(validity)
+            state.expiry = .now + .seconds(validity)
         }
     }
 
@@ -77,8 +77,8 @@ package final class DirectoryListing: Sendable {
     ///
     /// - Parameter span: How long a new answer may be.
     package func validity(believing span: Double) -> Double {
-        guard let end = state.withLock({ $0.end }) else { return span }
-        return max(0, min(span, ContinuousClock.now.duration(to: end) / .seconds(1)))
+        guard let expiry = state.withLock({ $0.expiry }) else { return span }
+        return max(0, min(span, ContinuousClock.now.duration(to: expiry) / .seconds(1)))
     }
 
     /// The entry at a place, from 0 on.

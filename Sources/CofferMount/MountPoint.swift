@@ -60,7 +60,7 @@ struct MountPoint {
         var output: [UInt8] = []
         let arguments = ["-u", "-z", "-q", "--", path]
         unsafe output.withUnsafeMutableBytes { buffer in
-            // The service manager ends all processes of a unit, those as well that are started meanwhile.
+            // The service manager sends its signal to all processes of a unit, and to this one as well.
             _ = try? unsafe Tool.run("fusermount3", arguments, into: buffer, keepsBlockedSignals: true)
         }
     }

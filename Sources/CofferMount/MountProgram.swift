@@ -24,7 +24,7 @@ package enum MountProgram {
     }
 
     private static func run(_ options: MountOptions) throws {
-        // Nobody misses it, even if there is nothing to mount now.
+        // A dead mount is of no use, even if nothing can be mounted in its place.
         MountPoint.removeDead(options.mountPoint)
         let filesystem = Filesystem(options.subject, connectionCount: threadCount)
         try filesystem.check()

@@ -3,7 +3,8 @@ internal import Glibc
 
 /// Signals that are blocked while they would leave something half done.
 ///
-/// They are delivered after the end of this value, which may be that of its last use: `withExtendedLifetime` sets it. A caller that got one from ``wait(for:)`` has to raise it again.
+/// They are delivered after the end of this value. The compiler may end it after its last use: `withExtendedLifetime` keeps
+/// it. A caller that got one from ``wait(for:)`` has to raise it again.
 package struct HeldSignals: ~Copyable {
     private let descriptor: OwnedDescriptor
     private let mask: sigset_t

@@ -138,7 +138,7 @@ extension OwnedDescriptor {
 
     /// Gives back the memory in which the kernel caches the file, as far as that is on the disk.
     ///
-    /// What is written once and not read soon would take the place of what other programs use.
+    /// A file that is written once and not read soon would displace what other programs use.
     package borrowing func dropCache() { _ = posix_fadvise(number, 0, 0, POSIX_FADV_DONTNEED) }
 
     /// Writes all bytes.

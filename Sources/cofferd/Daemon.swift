@@ -37,7 +37,7 @@ enum Daemon {
             let loop = try EventLoop()
             let watchdog = try Watchdog(on: loop)
             let logind = try Logind(on: loop, delaysSleep: configuration.presencePolicy.locksOnSleep) { trouble in
-                // A copy is served while a command runs.
+                // The user of a copy waits for a command, and asks nothing about this machine.
                 if !isOfCopy { write("warning: \(trouble)\n", to: STDERR_FILENO) }
             }
             let surroundings = Surroundings(

@@ -122,7 +122,7 @@ import Testing
         try client.put("a/b", [2])
         let number = try daemon.coffer(["trash", "restore", "1"])
         #expect(number.status == 66)
-        #expect(number.errors.contains("by --entry"), "\(number.errors)")
+        #expect(number.errors.contains("use '--entry 1'"), "\(number.errors)")
         let refused = try daemon.coffer(["trash", "restore", "a/b"])
         #expect(refused.status == 73)
         #expect(refused.errors.contains("--as NAME"))

@@ -164,7 +164,8 @@ private struct FoundTrash {
             .itemNotFound,
             "there is no \(quotedForDisplay(name)) in the trash",
             hint: Int64(name) == nil
-                ? "'coffer trash list' shows what is in it" : "a number of 'coffer trash list' is given by --entry"
+                ? "'coffer trash list' shows what is in it"
+                : "for the entry with this number in 'coffer trash list', use '--entry \(name)'"
         )
     }
 }
