@@ -134,6 +134,8 @@ private final class FileLock: RepositoryLock {
     final class Held: Sendable {
         let file: OwnedDescriptor
         init(_ file: consuming OwnedDescriptor) { self.file = file }
+        // A child that is being started has a copy of the descriptor until it becomes its program.
+        deinit { _ = flock(file.number, LOCK_UN) }
     }
 
     private let files: [Held]

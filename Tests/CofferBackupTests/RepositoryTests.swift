@@ -212,4 +212,23 @@ import Testing
         try other.forEachFile(of: snapshot) { _ throws(CofferError) in true }
         withExtendedLifetime(writer) {}
     }
+
+    @Test func `a repository is free after its use, though a child that is being started has copies of the locks`()
+        throws
+    {
+        let directory = try TemporaryDirectory()
+        let fixture = try BackupFixture(DirectoryStorage(directory.appending("r")))
+        var writer: SnapshotWriter? = try fixture.repository.beginSnapshot(newest: nil)
+        let locked = directory.appending("r/locks/")
+        let copies = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap(Int32.init).filter
+        {
+            (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)"))?.hasPrefix(locked)
+                == true
+        }.map { dup($0) }
+        defer { for copy in copies { close(copy) } }
+        #expect(copies.count == 2)
+        withExtendedLifetime(writer) {}
+        writer = nil
+        #expect(throws: Never.self) { _ = try fixture.repository.beginSnapshot(newest: nil) }
+    }
 }
