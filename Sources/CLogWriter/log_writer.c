@@ -4,11 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+// By how much a log grows beyond what is written. SQLite writes less than 128 KiB at once.
+enum { growth_bytes = 64 << 10, growth_steps = 4 };
+
 // The methods of an open file in place of those that it had, and after them what they need: SQLite passes the file, which
 // has their address.
 struct log_writer {
     sqlite3_io_methods methods;
     const sqlite3_io_methods *former;
+    // Where the file ends, as far as it was written here.
+    sqlite3_int64 end;
     // Where the gathered bytes belong.
     sqlite3_int64 start;
     int count;
@@ -20,13 +25,33 @@ struct log_writer {
 
 static struct log_writer *writer_of(sqlite3_file *file) { return (struct log_writer *)file->pMethods; }
 
+// Extends the file beyond what was just written, so that the syncs of the next commits need not sync its size as well.
+static void grow(sqlite3_file *file) {
+    static unsigned char zeros[growth_bytes];
+    struct log_writer *writer = writer_of(file);
+    // SQLite takes zeros for the end of the log. If there is no room for them, the frames are there all the same.
+    for (int step = 0; step < growth_steps; step++) {
+        if (writer->former->xWrite(file, zeros, growth_bytes, writer->end) != SQLITE_OK) return;
+        writer->end += growth_bytes;
+    }
+}
+
+static int put(sqlite3_file *file, const void *bytes, int count, sqlite3_int64 offset) {
+    struct log_writer *writer = writer_of(file);
+    int code = writer->former->xWrite(file, bytes, count, offset);
+    if (code != SQLITE_OK || offset + count <= writer->end) return code;
+    writer->end = offset + count;
+    grow(file);
+    return SQLITE_OK;
+}
+
 static int flush(sqlite3_file *file) {
     struct log_writer *writer = writer_of(file);
     int count = writer->count;
     if (count == 0) return SQLITE_OK;
     // Also if it fails: SQLite writes the frames again, or gives them up.
     writer->count = 0;
-    return writer->former->xWrite(file, writer->bytes, count, writer->start);
+    return put(file, writer->bytes, count, writer->start);
 }
 
 static int gather(sqlite3_file *file, const void *bytes, int count, sqlite3_int64 offset) {
@@ -35,7 +60,7 @@ static int gather(sqlite3_file *file, const void *bytes, int count, sqlite3_int6
     if (!adjoins) {
         int code = flush(file);
         if (code != SQLITE_OK) return code;
-        if (count > writer->capacity) return writer->former->xWrite(file, bytes, count, offset);
+        if (count > writer->capacity) return put(file, bytes, count, offset);
         writer->start = offset;
     }
     memcpy(writer->bytes + writer->count, bytes, (size_t)count);
@@ -61,7 +86,9 @@ static int measure(sqlite3_file *file, sqlite3_int64 *size) {
 
 static int cut(sqlite3_file *file, sqlite3_int64 size) {
     int code = flush(file);
-    return code == SQLITE_OK ? writer_of(file)->former->xTruncate(file, size) : code;
+    if (code == SQLITE_OK) code = writer_of(file)->former->xTruncate(file, size);
+    if (code == SQLITE_OK) writer_of(file)->end = size;
+    return code;
 }
 
 static int close_all(sqlite3_file *file) {
@@ -100,6 +127,11 @@ int coffer_gather_log_writes(struct sqlite3 *database, int capacity) {
     if (file == NULL || file->pMethods == NULL) return SQLITE_MISUSE;
     struct log_writer *writer = calloc(1, sizeof *writer + (size_t)capacity);
     if (writer == NULL) return SQLITE_NOMEM;
+    code = file->pMethods->xFileSize(file, &writer->end);
+    if (code != SQLITE_OK) {
+        free(writer);
+        return code;
+    }
     writer->methods = *file->pMethods;
     writer->former = file->pMethods;
     writer->capacity = capacity;

@@ -172,7 +172,8 @@ import Testing
         let mark = LogMark(try #require(connection.logPosition), number: 1)
         let log = try directory.contents("vault.sqlite-wal")
         #expect(Self.survey(log).verdict(mark) == .sound)
-        for offset in [0, 16, 25, 40, 60, log.count - Self.frameBytes + 30] {
+        let end = Int(Self.survey(log).committedBytes)
+        for offset in [0, 16, 25, 40, 60, end - Self.frameBytes + 30] {
             var damaged = log
             damaged[offset] ^= 1
             #expect(Self.survey(damaged).verdict(mark) == .superfluous, "byte \(offset)")
@@ -209,6 +210,26 @@ import Testing
         #expect(try directory.contents("vault.sqlite-wal").isEmpty)
         #expect(connection.logPosition == nil)
         try connection.transaction { #expect(failure { try connection.checkpoint() }?.kind == .misuse) }
+    }
+
+    @Test func `a log grows ahead of its frames, also after it was truncated, so that most commits keep its size`() throws {
+        let directory = try TemporaryDirectory()
+        let connection = try Connection.migrated(directory.path())
+        try connection.add("first")
+        for _ in 0..<2 {
+            var sizes: [Int] = []
+            for number in 0..<100 {
+                try connection.add("item-\(number)")
+                let log = try directory.contents("vault.sqlite-wal")
+                sizes.append(log.count)
+                let frames = Int(Self.survey(log).committedBytes)
+                #expect(frames..<(frames + 512 << 10) ~= log.count)
+                #expect(log[frames...].allSatisfy { $0 == 0 })
+            }
+            #expect(Set(sizes).count < 10, "\(sizes)")
+            for number in 0..<100 { try connection.execute("DELETE FROM items WHERE name = ?", .text("item-\(number)")) }
+            try connection.checkpoint(truncates: true)
+        }
     }
 
     @Test func `a log that has grown is checkpointed automatically`() throws {

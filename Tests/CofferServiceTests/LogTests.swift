@@ -81,6 +81,14 @@ import Testing
         try directory.write(bytes, to: log)
     }
 
+    /// Where the frames of a log end: the file has grown ahead of them.
+    private static func end(of log: [UInt8]) -> Int {
+        let salts = log[16..<24]
+        var end = 32
+        while end + frameBytes <= log.count, log[end + 8..<end + 16] == salts { end += frameBytes }
+        return end
+    }
+
     private static func keptNames(_ directory: TemporaryDirectory) throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: directory.appending("state"))
             .filter { $0.contains("damaged") }.sorted()
@@ -103,8 +111,7 @@ import Testing
         index: Int
     ) throws {
         let (frame, offset) = Self.places[index]
-        let length = try Self.killed.get().log.count
-        let frames = (length - 32) / Self.frameBytes
+        let frames = (Self.end(of: try Self.killed.get().log) - 32) / Self.frameBytes
         let isHeader = index < 5
         let number = isHeader ? 0 : (frame == 0 ? frames : frame) - 1
         let damaged = try Damaged { try Self.flip($0, number * Self.frameBytes + offset) }
@@ -177,8 +184,9 @@ import Testing
         let server = try Damaged { _ in }
         try server.client.put("service/late", [1])
         let longer = try #require(server.directory.contents(Self.log))
-        try #require(longer.count > log.count)
-        for end in stride(from: log.count, to: longer.count - 1, by: 1777) {
+        let ends = (Self.end(of: log), Self.end(of: longer))
+        try #require(ends.1 > ends.0)
+        for end in stride(from: ends.0, to: ends.1 - 1, by: 1777) {
             let torn = try Damaged { directory in
                 try directory.write(longer.prefix(end), to: Self.log)
                 #expect(directory.contents("state/vault.sqlite-mark") == mark)
