@@ -212,7 +212,7 @@ import Testing
         try connection.transaction { #expect(failure { try connection.checkpoint() }?.kind == .misuse) }
     }
 
-    @Test func `a log grows ahead of its frames, also after it was truncated, so that most commits keep its size`() throws {
+    @Test func `a log grows ahead of its frames, so that most commits keep its size`() throws {
         let directory = try TemporaryDirectory()
         let connection = try Connection.migrated(directory.path())
         try connection.add("first")
@@ -227,7 +227,8 @@ import Testing
                 #expect(log[frames...].allSatisfy { $0 == 0 })
             }
             #expect(Set(sizes).count < 10, "\(sizes)")
-            for number in 0..<100 { try connection.execute("DELETE FROM items WHERE name = ?", .text("item-\(number)")) }
+            try connection.execute("DELETE FROM items")
+            // So a lock leaves it.
             try connection.checkpoint(truncates: true)
         }
     }
