@@ -144,6 +144,7 @@ import Testing
         try owner.makeVault(passcode: nil)
         let setup = try place.connect(as: Self.mail)
         for name in ["kept", "changed"] { try setup.put("s/\(name)", [1]) }
+        try CatalogLog.cut(in: state)
         let filler = URL(filePath: "\(state)/filler")
         try Data().write(to: filler)
         let handle = try FileHandle(forWritingTo: filler)

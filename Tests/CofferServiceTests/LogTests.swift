@@ -11,7 +11,7 @@ import Testing
 @Suite struct LogTests {
     private static let names = (0..<8).map { "service/\($0)" }
     private static let log = "state/vault.sqlite-wal"
-    private static let frameBytes = 4096 + 24
+    private static let frameBytes = CatalogLog.frameBytes
 
     /// The state directory after a kill, with each item acknowledged separately.
     private static let killed = Result {
@@ -81,14 +81,6 @@ import Testing
         try directory.write(bytes, to: log)
     }
 
-    /// Where the frames of a log end: the file has grown ahead of them.
-    private static func end(of log: [UInt8]) -> Int {
-        let salts = log[16..<24]
-        var end = 32
-        while end + frameBytes <= log.count, log[end + 8..<end + 16] == salts { end += frameBytes }
-        return end
-    }
-
     private static func keptNames(_ directory: TemporaryDirectory) throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: directory.appending("state"))
             .filter { $0.contains("damaged") }.sorted()
@@ -111,7 +103,7 @@ import Testing
         index: Int
     ) throws {
         let (frame, offset) = Self.places[index]
-        let frames = (Self.end(of: try Self.killed.get().log) - 32) / Self.frameBytes
+        let frames = (CatalogLog.end(of: try Self.killed.get().log) - 32) / Self.frameBytes
         let isHeader = index < 5
         let number = isHeader ? 0 : (frame == 0 ? frames : frame) - 1
         let damaged = try Damaged { try Self.flip($0, number * Self.frameBytes + offset) }
@@ -184,7 +176,7 @@ import Testing
         let server = try Damaged { _ in }
         try server.client.put("service/late", [1])
         let longer = try #require(server.directory.contents(Self.log))
-        let ends = (Self.end(of: log), Self.end(of: longer))
+        let ends = (CatalogLog.end(of: log), CatalogLog.end(of: longer))
         try #require(ends.1 > ends.0)
         for end in stride(from: ends.0, to: ends.1 - 1, by: 1777) {
             let torn = try Damaged { directory in

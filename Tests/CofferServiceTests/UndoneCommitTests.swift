@@ -47,6 +47,7 @@ struct UndoneCommitTests {
         }
 
         func fill() throws {
+            try CatalogLog.cut(in: state)
             let url = URL(filePath: "\(state)/filler")
             try Data().write(to: url)
             let handle = try FileHandle(forWritingTo: url)
