@@ -78,7 +78,7 @@ final class PendingAttributes: Sendable {
         var waiting = PollSet()
         waiting.add(wake.signal.descriptor.number, isReading: true, isWriting: false)
         while true {
-            waiting.wait(until: nil)
+            waiting.wait()
             wake.signal.clear()
             usleep(Self.moment)
             settle()

@@ -31,7 +31,8 @@ struct AgentServer: ~Copyable {
             let isAccepting = connections.count < Self.connectionLimit
             waiting.add(listener.number, isReading: isAccepting, isWriting: false)
             if let number = asking?.askingNumber { waiting.add(number, isReading: true, isWriting: false) }
-            waiting.wait(until: ([agent.deadline] + connections.map(\.delayEnd)).compactMap(\.self).min())
+            let deadline = ([agent.deadline] + connections.map(\.delayEnd)).compactMap(\.self).min()
+            waiting.wait(for: deadline.map { $0 - .now })
             let known = connections.count
             if let asking, waiting.isReady(at: known + 1) { asking.finishAsking() }
             connections = connections.enumerated().filter { index, connection in

@@ -52,7 +52,7 @@ final class Acceptor: ServerPart {
 
     /// Accepts connections until ``Limits/acceptQuantum`` has passed: those that are accepted must be served, too.
     private func accept(from listener: Listener) {
-        let end = ContinuousClock.now + Limits.acceptQuantum
+        let end = MonotonicTime.now + Limits.acceptQuantum
         do {
             repeat {
                 guard let socket = try UnixSocket.accept(from: listener.socket) else { return }
@@ -60,7 +60,7 @@ final class Acceptor: ServerPart {
                 case .clients: admit(socket)
                 case .serviceManagers: admitServiceManager(socket)
                 }
-            } while ContinuousClock.now < end
+            } while MonotonicTime.now < end
         } catch {
             // The process or the system has no descriptors or memory left. Wait until a connection ends, or for a
             // moment: trying again at once would spin.

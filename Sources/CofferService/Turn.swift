@@ -57,12 +57,12 @@ final class Turn: ServerPart {
         again = []
         intake.endHungUp()
         beginChores()
-        let start = ContinuousClock.now
+        let start = MonotonicTime.now
         var quantum = Limits.quantum
         var lastPoll = start
         var counts = Counts()
         while true {
-            let now = ContinuousClock.now
+            let now = MonotonicTime.now
             // Most turns have one request only, and need no poll between its arrival and its end. A tenant that is alone
             // only waits for itself: each poll reports all of its ready connections again.
             if counts.sum > 1, connections.hasSeveralTenants, now - lastPoll > Limits.pollInterval,

@@ -20,21 +20,20 @@ package struct PollSet {
         entries.append(pollfd(fd: number, events: Int16(events), revents: 0))
     }
 
-    /// Waits until a descriptor is ready, its peer has disconnected, or the deadline has passed.
+    /// Waits until a descriptor is ready, its peer has disconnected, or the time is over.
     ///
-    /// - Parameter deadline: The deadline; `nil` for none.
-    package mutating func wait(until deadline: ContinuousClock.Instant?) {
+    /// - Parameter limit: How long to wait; `nil` for ever.
+    package mutating func wait(for limit: Duration? = nil) {
         let count = nfds_t(entries.count)
-        if (try? retrying("poll") { unsafe poll(&entries, count, Self.milliseconds(until: deadline)) }) != nil {
-            return
-        }
+        let end = limit.map { MonotonicTime.now + $0 }
+        if (try? retrying("poll") { unsafe poll(&entries, count, Self.milliseconds(until: end)) }) != nil { return }
         for index in entries.indices { entries[index].revents = 0 }
     }
 
-    /// Rounded up, so that the deadline has passed after the wait.
-    private static func milliseconds(until deadline: ContinuousClock.Instant?) -> Int32 {
-        guard let deadline else { return -1 }
-        let left = deadline - .now
+    /// Rounded up, so that the time is over after the wait.
+    private static func milliseconds(until end: MonotonicTime?) -> Int32 {
+        guard let end else { return -1 }
+        let left = end - .now
         if left <= .zero { return 0 }
         return left > .seconds(86_400) ? 86_400_000 : Int32(left / .milliseconds(1)) + 1
     }

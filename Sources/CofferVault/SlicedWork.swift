@@ -1,4 +1,5 @@
 internal import CofferCore
+internal import CofferSystem
 
 /// Long work on the catalog, which is done in slices so that it blocks no other request.
 ///
@@ -23,9 +24,7 @@ extension SlicedWork {
 
 /// The time that a request may take before other tenants get their quantum.
 package struct Quantum {
-    private static let clock = ContinuousClock()
-
-    private let end: ContinuousClock.Instant
+    private let end: MonotonicTime
     private let othersWait: () -> Bool
     private var count = 0
 
@@ -35,7 +34,7 @@ package struct Quantum {
     ///   - duration: Its length.
     ///   - othersWait: Whether another tenant has requests: it asks the kernel, and carries out nothing.
     package init(_ duration: Duration, othersWait: @escaping () -> Bool) {
-        end = Self.clock.now + duration
+        end = .now + duration
         self.othersWait = othersWait
     }
 
@@ -47,7 +46,7 @@ package struct Quantum {
     /// Called after each entry.
     mutating func isOver() -> Bool {
         count += 1
-        if count >= Limits.entriesPerQuantum || Self.clock.now >= end { return true }
+        if count >= Limits.entriesPerQuantum || .now >= end { return true }
         return count.isMultiple(of: Limits.entriesPerPoll) && othersWait()
     }
 }

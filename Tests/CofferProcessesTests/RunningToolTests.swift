@@ -8,7 +8,7 @@ import Testing
     private func finish(_ tool: consuming RunningTool) throws -> (output: [UInt8], isSuccess: Bool) {
         var waiting = PollSet()
         waiting.add(tool.number, isReading: true, isWriting: false)
-        waiting.wait(until: .now + .seconds(30))
+        waiting.wait(for: .seconds(30))
         #expect(waiting.isReady(at: 0))
         return try tool.outcome(upTo: 20)
     }

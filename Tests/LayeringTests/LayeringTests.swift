@@ -37,6 +37,22 @@ import Testing
         }
     }
 
+    /// One of them would link the runtime of concurrency into it, and that libdispatch, which start with each process.
+    @Test func `the daemon is built without tasks and their clocks`() throws {
+        var rooms: Set = ["cofferd"]
+        while case let further = rooms.union(rooms.flatMap { allowedTargets[$0] ?? [] }), further != rooms {
+            rooms = further
+        }
+        let foreign = /\b(ContinuousClock|SuspendingClock|async|await|actor|Task|AsyncStream|MainActor)\b/
+        for room in rooms {
+            for source in try Repository.sources(under: "Sources/\(room)") {
+                for line in source.lines where line.withoutComment.contains(foreign) {
+                    Issue.record("\(source.path): \(line)")
+                }
+            }
+        }
+    }
+
     private func isAllowed(_ module: String, in room: String, _ allowed: Set<String>) -> Bool {
         allowed.contains(module) || systemImporters[module]?.contains(room) == true
     }

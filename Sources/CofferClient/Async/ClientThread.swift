@@ -144,7 +144,7 @@ final class ClientThread {
             let isReading = watch.interest == .readable
             set.add(watch.stream.descriptor, isReading: isReading, isWriting: !isReading)
         }
-        set.wait(until: machine.deadline)
+        set.wait(for: machine.deadline.map { $0 - .now })
         for (index, entry) in watched.enumerated() where set.isReady(at: index + (number == nil ? 1 : 2)) {
             watches[entry.key] = nil
             entry.value.stream.call.alarm.ring()

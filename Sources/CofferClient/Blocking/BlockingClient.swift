@@ -243,7 +243,7 @@ public final class BlockingClient {
             guard machine.isConnected else { return }
             waiting.removeAll()
             waiting.add(link.socket.number, isReading: true, isWriting: machine.hasOutput)
-            waiting.wait(until: [machine.deadline, limit].compactMap(\.self).min())
+            waiting.wait(for: [machine.deadline, limit].compactMap(\.self).min().map { $0 - .now })
             guard waiting.isReady(at: 0) else { return machine.advance(to: .now) }
         }
         _ = link.receive(into: &machine)

@@ -49,7 +49,7 @@ struct MaskedProgram: ~Copyable {
             waiting.add(signals.number, isReading: true, isWriting: false)
             let open = streams.filter { $0.sourceNumber != nil }
             for number in open.compactMap(\.sourceNumber) { waiting.add(number, isReading: true, isWriting: false) }
-            waiting.wait(until: nil)
+            waiting.wait()
             if waiting.isReady(at: 1) { forwardSignals() }
             for (index, stream) in open.enumerated() where waiting.isReady(at: 2 + index) { stream.relay() }
         } while !waiting.isReady(at: 0)

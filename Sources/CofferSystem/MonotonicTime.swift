@@ -1,0 +1,28 @@
+internal import Glibc
+
+/// A point in time on `CLOCK_MONOTONIC`, to measure how long something takes.
+///
+/// The standard library's clocks belong to its runtime of concurrency, which brings libdispatch along: the daemon would
+/// start both, and never use them.
+package struct MonotonicTime: Comparable, Sendable {
+    private let nanoseconds: Int64
+
+    /// The present.
+    package static var now: MonotonicTime {
+        var time = timespec()
+        unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+        return MonotonicTime(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
+    }
+
+    /// A later point.
+    package static func + (time: MonotonicTime, duration: Duration) -> MonotonicTime {
+        MonotonicTime(nanoseconds: time.nanoseconds + Int64(duration / .nanoseconds(1)))
+    }
+
+    /// The time from one point to another.
+    package static func - (end: MonotonicTime, start: MonotonicTime) -> Duration {
+        .nanoseconds(end.nanoseconds - start.nanoseconds)
+    }
+
+    package static func < (one: MonotonicTime, other: MonotonicTime) -> Bool { one.nanoseconds < other.nanoseconds }
+}
