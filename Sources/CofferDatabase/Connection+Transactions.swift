@@ -10,6 +10,7 @@ extension Connection {
     ///   up the outer transaction, so that everyone who took part in it must be notified.
     package func transaction<Result: ~Copyable>(_ body: () throws -> Result) throws -> Result {
         let isOutermost = level == 0
+        if isOutermost { unreadable = nil }
         try isOutermost ? execute("BEGIN IMMEDIATE") : execute("SAVEPOINT inner")
         level += 1
         do {
@@ -28,6 +29,7 @@ extension Connection {
     /// - Throws: `misuse` if a batch or a transaction is open; SQLite's error.
     package func beginBatch() throws(DatabaseError) {
         guard level == 0 else { throw .misuse("a batch inside a transaction") }
+        unreadable = nil
         try execute("BEGIN IMMEDIATE")
         level = 1
         isInBatch = true

@@ -22,6 +22,9 @@ package final class Connection {
     private var isOfReadOnlyFileSystem = false
     /// The error that ended the open transaction prematurely.
     var loss: DatabaseError?
+    /// The error of a disk that could not be read in the open transaction: until it is over, SQLite repeats it as damage,
+    /// and there is no `errno` any more.
+    var unreadable: DatabaseError?
     /// The size up to which the database file has been allocated.
     var roomyBytes: Int64 = 0
     /// Tracks the log.
@@ -217,6 +220,8 @@ extension Connection {
         var error = DatabaseError(code: code, systemCode: systemCode, unsafe String(cString: sqlite3_errmsg(handle)))
         // If SQLite does not understand a literal that is valid with the right schema, the schema is damaged.
         if error.isOfStatement && !hasRightSchema() { error = error.asDamage }
+        if level > 0, error.isOfUnreadableDisk { unreadable = error }
+        if error.kind == .damaged, level > 0, let unreadable { error = unreadable }
         if error.kind == .damaged { faults.note(error.message) }
         if level > 0, loss == nil, isInAutocommit { loss = error }
         return error

@@ -50,10 +50,13 @@ package struct DatabaseError: Error, Hashable, Sendable {
 
     init(code: Int32, systemCode: Int32 = 0, _ message: String) {
         let kind = Kind(code: code, systemCode)
+        self.init(kind, code: code, systemCode: systemCode, message)
         // SQLite's message would wrongly report damage.
-        let isMistaken = kind == .ioError && code & 0xFF == SQLITE_CORRUPT
-        self.init(kind, code: code, systemCode: systemCode, isMistaken ? "the disk can't be read" : message)
+        if isOfUnreadableDisk { self.init(kind, code: code, systemCode: systemCode, "the disk can't be read") }
     }
+
+    /// Whether SQLite has taken a disk that can't be read for damage of the file.
+    var isOfUnreadableDisk: Bool { kind == .ioError && code & 0xFF == SQLITE_CORRUPT }
 
     /// Whether a commit that failed with this error has left nothing on the disk: after a disk error, the log may hold
     /// the transaction.

@@ -70,6 +70,39 @@ private enum Fault {
         }
     }
 
+    @Test func `at a read is none of damage either once all of a batch is lost by it`() async {
+        await #expect(processExitsWith: .success) {
+            try Fault.install()
+            let directory = try TemporaryDirectory()
+            do {
+                let connection = try Connection.migrated(directory.path())
+                for number in 0..<200 { try connection.add("item-\(number)", bytes: 3000) }
+            }
+            let connection = try Connection.migrated(directory.path())
+            try connection.beginBatch()
+            try connection.add("before")
+            let refusals = [
+                failure {
+                    try connection.transaction {
+                        try connection.add("within", bytes: 3000)
+                        Fault.ofReads.store(EIO, ordering: .relaxed)
+                        try connection.execute("UPDATE items SET sealed = zeroblob(10)")
+                    }
+                },
+                failure { try connection.add("after") },
+                failure { try connection.commitBatch() },
+            ]
+            Fault.ofReads.store(0, ordering: .relaxed)
+            for refusal in refusals {
+                let error = try #require(refusal?.cofferError)
+                try #require(error.code == .io, "\(error)")
+                try #require(!error.message.contains("malformed"), "\(error)")
+            }
+            try #require(connection.names.count == 200)
+            try #require(connection.faults.first == nil)
+        }
+    }
+
     @Test func `at a write is a full disk, where it is one of room, and says which`() async {
         await #expect(processExitsWith: .success) {
             try Fault.install()
