@@ -125,6 +125,6 @@ final class MountedCampaign {
         let findings = try client.checkAll()
         try expect(findings.isEmpty, "doctor: \(findings.map(\.damage.words))")
         try daemon.expectAlive()
-        try expect(settles { daemon.removedFiles.isEmpty }, "removed files stay open: \(daemon.removedFiles.count)")
+        try expect(settles { daemon.removedFiles.isEmpty }, "removed files stay open: \(daemon.removedFiles.joined(separator: ", "))")
     }
 }

@@ -65,10 +65,11 @@ final class TreeWriter: @unchecked Sendable {
     /// Makes a request, and records what it changes.
     @discardableResult private func request<Value>(
         isDurable: Bool = false,
+        isAlwaysMade: Bool = false,
         changes: (inout TreeRecord.Tree) -> Void = { _ in },
         body: () throws -> Value
     ) throws -> Value {
-        if isEnding() { throw Ended() }
+        if isEnding() && !isAlwaysMade { throw Ended() }
         let start = position()
         let value: Value
         do {
@@ -126,7 +127,8 @@ final class TreeWriter: @unchecked Sendable {
             try? calls.close(handle)
             throw error
         }
-        try request { try calls.close(handle) }
+        // Also at the end: an open file would be missed later.
+        try request(isAlwaysMade: true) { try calls.close(handle) }
     }
 
     /// Makes a request that changes a content.
