@@ -296,7 +296,7 @@ func roomTests(_ room: Target) -> Target {
 
 let tests: [Target] =
     [
-        .target(name: "CBenchmarks", dependencies: ["CSQLite"], path: "Tests/CBenchmarks"),
+        .target(name: "CBenchmarks", dependencies: ["CSodium", "CSQLite"], path: "Tests/CBenchmarks"),
         .target(
             name: "CofferTestSupport",
             dependencies: [

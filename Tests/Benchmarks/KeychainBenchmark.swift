@@ -1,3 +1,4 @@
+import CBenchmarks
 import CofferCore
 import Foundation
 
@@ -14,6 +15,7 @@ enum KeychainBenchmark: Benchmark {
         results.fillingTimes = stores.map(\.fillingTime)
 
         try measureRequests(stores, plan, &results)
+        for _ in 0...plan.rounds { results.ciphers.add(Double(ciphers_of_get(plan.cipherRounds)) / 1e6) }
         try measureSearches(stores, plan, &results)
         try measureMemory(stores, &results)
         results.printReadings()
@@ -80,6 +82,8 @@ struct KeychainPlan {
     let searchRounds: Int
     /// The time in which the clients of a round repeat one operation.
     let sliceMilliseconds: Double
+    /// How often the ciphers of a get are timed together.
+    var cipherRounds: UInt64 { sizes.count > 1 && sizes[0] >= 100 ? 20_000 : 100 }
     /// The sizes of gnome-keyring, where each stored item costs more than the one before.
     let keyringSizes: [Int]
     /// The number of lookups in a round; a tenth of them are changes.

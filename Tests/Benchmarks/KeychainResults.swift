@@ -22,6 +22,8 @@ struct KeychainResults {
     /// Answers per second.
     private var rates: [Key: Samples] = [:]
     private var processorTimes: [Key: Samples] = [:]
+    /// What a get opens and hashes, without anything else.
+    var ciphers = Samples()
     /// By size.
     private var bareCommits: [Int: Samples] = [:]
     private var searches: [SearchKey: Samples] = [:]
@@ -72,6 +74,25 @@ struct KeychainResults {
             the other one. The exact search finds ten items by their service.
             """
         )
+        printCiphers()
+    }
+
+    /// Prints what a daemon could reach that decrypts, and takes no time for anything else that the C daemon does not do.
+    private func printCiphers() {
+        Figures.keep("ciphers of a get", of: .floor, .time(ciphers))
+        print(
+            "\nThe ciphers and hashes of a get alone, by libsodium in C: \(ciphers.median.asShortTime), so that the C daemon, "
+                + "if it decrypted,\nwould have at most"
+        )
+        for (size, items) in plan.sizes.enumerated() {
+            for clients in plan.clients {
+                let key = Key(operation: .find, side: .floor, size: size, clients: clients)
+                guard let latency = latencies[key]?.median, let work = processorTimes[key]?.median else { continue }
+                let (longer, fewer) = ((latency + ciphers.median) / latency, work / (work + ciphers.median))
+                let bound = clients == 1 ? "\(longer.formatted(2)) of its latency" : "\(fewer.formatted(2)) of its rate"
+                print("  \(items.grouped) items, \(clients) clients: \(bound)")
+            }
+        }
     }
 
     func printChanges() {

@@ -37,7 +37,8 @@ enum MountCampaign {
     }
 
     private static func daemonLetsGo(_ daemon: DaemonProcess) throws {
-        try expect(settles { daemon.removedFiles.isEmpty }, "removed files stay open: \(daemon.removedFiles.joined(separator: ", "))")
+        let areGone = settles { daemon.removedFiles.isEmpty }
+        try expect(areGone, "removed files stay open: \(daemon.removedFiles.joined(separator: ", "))")
     }
 
     private static func compare(_ twins: TwinDirectories, _ moment: String) throws {

@@ -125,6 +125,7 @@ final class MountedCampaign {
         let findings = try client.checkAll()
         try expect(findings.isEmpty, "doctor: \(findings.map(\.damage.words))")
         try daemon.expectAlive()
-        try expect(settles { daemon.removedFiles.isEmpty }, "removed files stay open: \(daemon.removedFiles.joined(separator: ", "))")
+        let areGone = settles { daemon.removedFiles.isEmpty }
+        try expect(areGone, "removed files stay open: \(daemon.removedFiles.joined(separator: ", "))")
     }
 }

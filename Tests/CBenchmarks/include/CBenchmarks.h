@@ -67,6 +67,10 @@ int floor_fill(const char *database_path, uint64_t items, uint32_t secret_bytes)
 /// Serves a database at a socket until the process ends. Returns only if it can't, and prints why.
 int floor_serve(const char *database_path, const char *socket_path);
 
+/// Opens what a get opens, and hashes what it hashes, so many times. Returns the nanoseconds of one, or 0 if that is not
+/// possible.
+uint64_t ciphers_of_get(uint64_t count);
+
 // MARK: gnome-keyring
 
 /// Loads libsecret. Returns whether it is installed.
