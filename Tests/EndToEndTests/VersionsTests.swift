@@ -274,6 +274,15 @@ import Testing
         try expectHealth(daemon)
     }
 
+    @Test(arguments: ["read", "restore"])
+    func `the number of a version without a file is an error, and not the version of the program`(verb: String) throws {
+        let (daemon, _) = try vault()
+        let refused = try daemon.coffer(["file", verb, "--version", "3"])
+        #expect(refused.status == 64)
+        #expect(refused.text == "" && refused.errors.hasPrefix("error: 'coffer file \(verb)' takes the name of a file"))
+        #expect(try daemon.coffer(["file", "list", "--version"]).text.hasPrefix("coffer 0."))
+    }
+
     @Test func `a kill in the middle leaves every content once, and nothing else`() throws {
         let (daemon, client) = try vault()
         try client.put("f", Self.content(1))
