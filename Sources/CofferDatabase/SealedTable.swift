@@ -121,10 +121,10 @@ extension SealedTable {
     /// Examines some rows, and repairs them if requested.
     ///
     /// - Parameters:
-    ///   - place: The row number at which the previous slice ended; 0 at the beginning.
+    ///   - place: The row number at which the previous slice ended; `nil` at the beginning.
     ///   - order: The parameters of the check.
     /// - Throws: ``DatabaseError``.
-    package func check(after place: Int64, _ order: CheckOrder) throws -> CheckSlice<Int64> {
+    package func check(after place: Int64?, _ order: CheckOrder) throws -> CheckSlice<Int64> {
         let numbers = try connection.numbers(Self.numbersSQL, after: place, limit: order.limit)
         var slice = CheckSlice<Int64>()
         for number in numbers {
@@ -203,14 +203,26 @@ extension SealedTable {
 }
 
 extension Connection {
-    /// The numbers that a statement returns, after a number and up to a limit, which are its two bindings.
-    package func numbers(_ sql: StaticString, after place: Int64, limit: Int) throws -> [Int64] {
+    /// The numbers that a statement returns, from a number on and up to a limit, which are its two bindings.
+    ///
+    /// - Parameter place: The number before them; `nil` for none.
+    package func numbers(_ sql: StaticString, after place: Int64?, limit: Int) throws -> [Int64] {
+        guard let first = Self.firstNumber(after: place) else { return [] }
         var numbers: [Int64] = []
-        try rows(sql, .integer(place), .integer(Int64(limit))) { row in
+        try rows(sql, .integer(first), .integer(Int64(limit))) { row in
             numbers.append(try row.integer(0))
             return true
         }
         return numbers
+    }
+
+    /// The least number of a row behind a place: that of a damaged one may be below zero.
+    ///
+    /// - Parameter place: The number before it; `nil` for none.
+    /// - Returns: `nil` if there can be none.
+    package static func firstNumber(after place: Int64?) -> Int64? {
+        guard let place else { return .min }
+        return place == .max ? nil : place + 1
     }
 
     /// Compares a stored count with the actual one, and corrects it if requested.

@@ -9,7 +9,7 @@ internal import CofferNodes
 /// intact, and is written again. A file whose directory is missing or damaged gets a new one under the root, because
 /// nothing else is wrong with it.
 struct FileRows: SealedTable {
-    static let numbersSQL: StaticString = "SELECT id FROM file_nodes WHERE id > ? ORDER BY id LIMIT ?"
+    static let numbersSQL: StaticString = "SELECT id FROM file_nodes WHERE id >= ? ORDER BY id LIMIT ?"
     static let rowSQL: StaticString = """
         SELECT id, parent, name_tag, kind, class_key, content, wrapped_key, metadata, target FROM file_nodes WHERE id = ?
         """

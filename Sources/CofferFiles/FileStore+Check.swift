@@ -40,7 +40,7 @@ extension FileStore {
         QuarantineTable(
             connection,
             (
-                numbers: "SELECT id FROM file_quarantine WHERE id > ? ORDER BY id LIMIT ?",
+                numbers: "SELECT id FROM file_quarantine WHERE id >= ? ORDER BY id LIMIT ?",
                 head: "SELECT 'files', damage, moved FROM file_quarantine WHERE id = ?",
                 last: "SELECT max(id) FROM file_quarantine",
                 remove: "DELETE FROM file_quarantine WHERE id = ?"
@@ -50,7 +50,7 @@ extension FileStore {
     }
 
     /// Checks some files and directories, as ``SealedTable/check(after:_:)``.
-    package func check(after place: Int64, _ order: CheckOrder) throws -> CheckSlice<Int64> {
+    package func check(after place: Int64?, _ order: CheckOrder) throws -> CheckSlice<Int64> {
         try rows.check(after: place, order)
     }
 

@@ -8,7 +8,7 @@ internal import CofferMemory
 ///
 /// Those of a damaged item are not findings of their own: they are moved with it.
 struct FormerValueRows: SealedTable {
-    static let numbersSQL: StaticString = "SELECT id FROM keychain_history WHERE id > ? ORDER BY id LIMIT ?"
+    static let numbersSQL: StaticString = "SELECT id FROM keychain_history WHERE id >= ? ORDER BY id LIMIT ?"
     static let rowSQL: StaticString = """
         SELECT id, class_key, metadata, wrapped_key, secret, uuid FROM keychain_history WHERE id = ?
         """

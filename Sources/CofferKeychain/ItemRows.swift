@@ -6,7 +6,7 @@ internal import CofferMemory
 
 /// Checks, quarantines and restores the rows of items.
 struct ItemRows: SealedTable {
-    static let numbersSQL: StaticString = "SELECT id FROM keychain_items WHERE id > ? ORDER BY id LIMIT ?"
+    static let numbersSQL: StaticString = "SELECT id FROM keychain_items WHERE id >= ? ORDER BY id LIMIT ?"
     static let rowSQL: StaticString = """
         SELECT id, uuid, class_key, primary_tag, metadata, wrapped_key, secret FROM keychain_items
         WHERE id = ?

@@ -26,7 +26,7 @@ extension KeychainStore {
         QuarantineTable(
             connection,
             (
-                numbers: "SELECT id FROM keychain_quarantine WHERE id > ? ORDER BY id LIMIT ?",
+                numbers: "SELECT id FROM keychain_quarantine WHERE id >= ? ORDER BY id LIMIT ?",
                 head: "SELECT stage, damage, moved FROM keychain_quarantine WHERE id = ?",
                 last: "SELECT max(id) FROM keychain_quarantine",
                 remove: "DELETE FROM keychain_quarantine WHERE id = ?"
@@ -36,12 +36,12 @@ extension KeychainStore {
     }
 
     /// Checks some items, as ``SealedTable/check(after:_:)``.
-    package func checkItems(after place: Int64, _ order: CheckOrder) throws -> CheckSlice<Int64> {
+    package func checkItems(after place: Int64?, _ order: CheckOrder) throws -> CheckSlice<Int64> {
         try items.check(after: place, order)
     }
 
     /// Checks some former values of secrets, as ``SealedTable/check(after:_:)``.
-    package func checkHistory(after place: Int64, _ order: CheckOrder) throws -> CheckSlice<Int64> {
+    package func checkHistory(after place: Int64?, _ order: CheckOrder) throws -> CheckSlice<Int64> {
         try formerValues.check(after: place, order)
     }
 

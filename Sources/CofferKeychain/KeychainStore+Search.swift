@@ -138,7 +138,7 @@ extension KeychainStore {
         lookingAt looks: Int = Limits.queryItems
     ) throws -> SearchPage {
         var page = SearchPage()
-        try forEachCandidate(of: query, after: place ?? 0) { row in
+        try forEachCandidate(of: query, after: place) { row in
             if page.lookedAt == looks || page.items.count == limit { return false }
             page.lookedAt += 1
             let number = try row.integer(0)
@@ -262,17 +262,18 @@ extension KeychainStore {
     /// Reads the rows that may match, in ascending order of their numbers.
     private func forEachCandidate(
         of query: ItemQuery,
-        after place: Int64,
+        after place: Int64?,
         _ each: (borrowing Row) throws -> Bool
     ) throws {
+        guard let first = Connection.firstNumber(after: place) else { return }
         if let reference = query.reference {
             return try connection.rows(
                 """
                 SELECT id, uuid, class_key, primary_tag, metadata, wrapped_key, secret FROM keychain_items
-                WHERE uuid = ? AND id > ?
+                WHERE uuid = ? AND id >= ?
                 """,
                 .blob(reference.bytes),
-                .integer(place),
+                .integer(first),
                 each: each
             )
         }
@@ -280,9 +281,9 @@ extension KeychainStore {
             return try connection.rows(
                 """
                 SELECT id, uuid, class_key, primary_tag, metadata, wrapped_key, secret FROM keychain_items
-                WHERE id > ? ORDER BY id
+                WHERE id >= ? ORDER BY id
                 """,
-                .integer(place),
+                .integer(first),
                 each: each
             )
         }
@@ -290,10 +291,10 @@ extension KeychainStore {
             """
             SELECT id, uuid, class_key, primary_tag, metadata, wrapped_key, secret
             FROM keychain_tags JOIN keychain_items ON id = item
-            WHERE tag = ? AND item > ? ORDER BY item
+            WHERE tag = ? AND item >= ? ORDER BY item
             """,
             .blob(tag),
-            .integer(place),
+            .integer(first),
             each: each
         )
     }

@@ -55,7 +55,7 @@ package final class ItemListing<Entry>: SlicedWork {
         self.page = page
         if params.itemClass == .identity { throw .identityIsNotStored }
         guard let after = params.after else {
-            position = params.store == .file ? .files(latestSecret: 0, at: []) : .secrets(after: 0)
+            position = params.store == .file ? .files(latestSecret: nil, at: []) : .secrets(after: nil)
             return
         }
         guard let former = ListingPosition(after) else { throw .noPosition("after") }
@@ -126,7 +126,7 @@ package final class ItemListing<Entry>: SlicedWork {
     /// Scans a batch of the keychain, or as much of it as fits into the page.
     ///
     /// - Returns: The last row that was scanned, and whether it is the last of all.
-    private func scanSecrets(after row: Int64, _ keychain: KeychainStore) throws -> (last: Int64, isAtEnd: Bool) {
+    private func scanSecrets(after row: Int64?, _ keychain: KeychainStore) throws -> (last: Int64?, isAtEnd: Bool) {
         let batch = try keychain.search(query, after: row, lookingAt: min(Limits.queryBatch, quota.rowsLeft))
         quota.addRows(batch.lookedAt)
         for item in batch.items {
@@ -236,16 +236,16 @@ package struct Unread {
 
 /// The position of a listing of both stores.
 enum ListingPosition {
-    case secrets(after: Int64)
-    case files(latestSecret: Int64, at: [UInt8])
-    case lostFiles(latestSecret: Int64, after: Int64)
+    case secrets(after: Int64?)
+    case files(latestSecret: Int64?, at: [UInt8])
+    case lostFiles(latestSecret: Int64?, after: Int64)
     /// Keychain rows that were added during the listing: a file that became a secret meanwhile is among them.
-    case newSecrets(after: Int64)
+    case newSecrets(after: Int64?)
 
     /// Reads the position at which an earlier page ended.
     init?(_ text: String) {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
-        guard parts.count > 1, let row = Int64(parts[1]) else { return nil }
+        guard parts.count > 1, let row = RowCursor.number(parts[1]) else { return nil }
         switch (parts[0], parts.count) {
         case ("secrets", 2): self = .secrets(after: row)
         case ("files", 3):
@@ -262,10 +262,10 @@ enum ListingPosition {
     /// The position in the form that a client gets.
     var text: String {
         switch self {
-        case .secrets(let row): "secrets:\(row)"
-        case .files(let latest, let position): "files:\(latest):\(Base64.encode(position))"
-        case .lostFiles(let latest, let directory): "lost:\(latest):\(directory)"
-        case .newSecrets(let row): "new:\(row)"
+        case .secrets(let row): "secrets:\(RowCursor.text(row))"
+        case .files(let latest, let position): "files:\(RowCursor.text(latest)):\(Base64.encode(position))"
+        case .lostFiles(let latest, let directory): "lost:\(RowCursor.text(latest)):\(directory)"
+        case .newSecrets(let row): "new:\(RowCursor.text(row))"
         }
     }
 }

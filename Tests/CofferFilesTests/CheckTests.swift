@@ -10,13 +10,13 @@ extension FileStore {
     fileprivate func check(repairs: Bool = false, groups: AccessGroups = ["default"]) throws -> [Finding] {
         let order = CheckOrder(groups: groups, repairs: repairs, now: 5000, limit: 2)
         var findings: [Finding] = []
-        var place: Int64? = 0
-        while let from = place {
-            let slice = try check(after: from, order)
+        var place: Int64?
+        repeat {
+            let slice = try check(after: place, order)
             #expect(slice.checkedCount <= 2)
             findings += slice.findings
             place = slice.next
-        }
+        } while place != nil
         return try findings + checkCount(order).findings
     }
 
@@ -66,6 +66,19 @@ extension Finding {
         #expect(try open.store.check() == [])
         #expect(try open.store.check(repairs: true) == [])
         #expect(try open.store.quarantine == [])
+    }
+
+    @Test(arguments: [-1, 0, .min, .max])
+    func `finds a file whose row has a number that none gets`(number: Int64) throws {
+        try open.connection.execute(
+            "UPDATE file_nodes SET id = ? WHERE id = ?",
+            .integer(number),
+            .integer(try row("a"))
+        )
+        #expect(try open.store.check().map(\.stage) == [.files])
+        #expect(try open.store.check(repairs: true).map(\.isRepaired) == [true])
+        #expect(try open.store.check() == [])
+        #expect(try open.store.quarantine.count == 1)
     }
 
     @Test(arguments: ["metadata", "kind", "class", "wrapped"])

@@ -331,7 +331,8 @@ extension OpenStore {
         let log = try #require(open.vault.temporary.contents("vault.sqlite-wal"))
         try #require(!log.isEmpty)
         var found: [ProtectionClass] = []
-        for end in Array(stride(from: 0, to: log.count, by: 997)) + [log.count] {
+        let whole = CatalogLog.end(of: log)
+        for end in Array(stride(from: 0, to: whole, by: 997)) + [whole] {
             let copy = try Vault()
             for name in ["keybag", "device.key", "vault.sqlite"] {
                 try copy.temporary.write(try #require(open.vault.temporary.contents(name)), to: name)

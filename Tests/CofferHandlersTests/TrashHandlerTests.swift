@@ -26,8 +26,7 @@ import Testing
     /// The bytes that a change adds to the log of the database.
     private func growth(_ stepper: Stepper, _ change: () throws -> Void) throws -> Int {
         func size() throws -> Int {
-            let log = stepper.directory.appending("state/vault.sqlite-wal")
-            return try #require(try FileManager.default.attributesOfItem(atPath: log)[.size] as? Int)
+            CatalogLog.end(of: try #require(stepper.directory.contents("state/vault.sqlite-wal")))
         }
         let former = try size()
         try change()

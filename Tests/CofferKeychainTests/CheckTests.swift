@@ -15,19 +15,19 @@ extension KeychainStore {
     ) throws -> [Finding] {
         let order = CheckOrder(groups: groups, repairs: repairs, now: 5000, limit: limit)
         var findings: [Finding] = []
-        var place: Int64? = 0
-        while let from = place {
-            let slice = try checkItems(after: from, order)
+        var place: Int64?
+        repeat {
+            let slice = try checkItems(after: place, order)
             #expect(slice.checkedCount <= limit)
             findings += slice.findings
             place = slice.next
-        }
-        place = 0
-        while let from = place {
-            let slice = try checkHistory(after: from, order)
+        } while place != nil
+        place = nil
+        repeat {
+            let slice = try checkHistory(after: place, order)
             findings += slice.findings
             place = slice.next
-        }
+        } while place != nil
         var tagPlace: TagPlace?
         repeat {
             let slice = try checkTags(after: tagPlace, order)
@@ -107,11 +107,21 @@ extension Finding {
         for state in [TestState.unlocked, .locked, .beforeFirstUnlock] {
             let store = state == .unlocked ? try fixture.open(with: keys) : try fixture.open(state)
             #expect(try store.check() == [])
-            let slice = try store.checkItems(after: 0, CheckOrder(groups: [], repairs: false, now: 0))
+            let slice = try store.checkItems(after: nil, CheckOrder(groups: [], repairs: false, now: 0))
             #expect(slice.checkedCount == 4)
             #expect(slice.sealedCount == (state == .unlocked ? 0 : 3), "d is there always")
         }
         #expect(try fixture.open(with: keys).quarantine == [])
+    }
+
+    @Test(arguments: [-1, 0, .min, .max])
+    func `counts and lists an item whose row has a number that none gets`(number: Int64) throws {
+        try tamper { try $0.execute("UPDATE keychain_items SET id = ? WHERE id = 1", .integer(number)) }
+        let store = try fixture.open(with: keys)
+        let slice = try store.checkItems(after: nil, CheckOrder(groups: [], repairs: false, now: 0))
+        #expect(slice.checkedCount == 4)
+        #expect(try store.search(ItemQuery(groups: ["default"])).items.count == 4)
+        #expect(try !store.check().isEmpty, "its tags lead to none")
     }
 
     @Test func `finds flipped metadata`() throws {
@@ -266,7 +276,7 @@ extension Finding {
             var attributes = ItemAttributes(key("kept"))
             attributes.accessControl = try AccessControl([.devicePasscode])
             _ = try store.add(attributes, secret: try SecretBytes("kept"), accessibility: .whenUnlocked, now: 1)
-            let slice = try store.checkItems(after: 0, CheckOrder(groups: ["default"], repairs: false, now: 0))
+            let slice = try store.checkItems(after: nil, CheckOrder(groups: ["default"], repairs: false, now: 0))
             #expect(slice.findings == [])
             #expect(slice.sealedCount == 1)
         }

@@ -130,7 +130,7 @@ import Testing
         try connection.execute("UPDATE keychain_items SET metadata = x'00' WHERE id = 1")
         let store = KeychainStore(connection: connection, keys: try fixture.vault.open(.unlocked))
         let order = CheckOrder(groups: ["default"], repairs: true, now: 1)
-        let slice = try store.checkItems(after: 0, order)
+        let slice = try store.checkItems(after: nil, order)
         #expect(slice.quarantinedCount == 1)
         try store.restoreReplaced()
         #expect(try store.hasReplaced(), "it waits for its item")

@@ -36,7 +36,7 @@ extension KeychainStore {
     }
 
     fileprivate func checkHistory(repairs: Bool = false) throws -> CheckSlice<Int64> {
-        try checkHistory(after: 0, CheckOrder(groups: ["default"], repairs: repairs, now: 5000, limit: 1000))
+        try checkHistory(after: nil, CheckOrder(groups: ["default"], repairs: repairs, now: 5000, limit: 1000))
     }
 
     fileprivate func restoreAll() throws -> [String?] {

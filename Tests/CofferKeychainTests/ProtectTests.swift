@@ -175,7 +175,8 @@ private func name(_ old: Accessibility, _ new: Accessibility) -> GenericPassword
         try connection.commitBatch()
         let log = try #require(fixture.vault.temporary.contents("vault.sqlite-wal"))
         var found: [Accessibility] = []
-        for end in Array(stride(from: 0, to: log.count, by: 499)) + [log.count] {
+        let whole = CatalogLog.end(of: log)
+        for end in Array(stride(from: 0, to: whole, by: 499)) + [whole] {
             let copy = try Fixture()
             let database = try #require(fixture.vault.temporary.contents("vault.sqlite"))
             try copy.vault.temporary.write(database, to: "vault.sqlite")

@@ -15,7 +15,8 @@ extension Vault {
         call.isFor("can't check the vault")
         let place = try CheckPlace(params.cursor)
         if place.stage == .contents {
-            return try ContentCheck(after: place.number, of: self, wantsProgress: params.wantsProgress, call).resume()
+            return try ContentCheck(after: place.number ?? 0, of: self, wantsProgress: params.wantsProgress, call)
+                .resume()
         }
         let order = CheckOrder(groups: call.caller.rights.reach, repairs: params.repairs, now: wallClockMilliseconds())
         let catalog = try catalog
@@ -91,8 +92,8 @@ extension Vault {
 /// The position at which a check resumes.
 struct CheckPlace {
     let stage: CheckStage
-    /// The last row that was checked; 0 at the beginning of a stage.
-    var number: Int64 = 0
+    /// The last row that was checked; `nil` at the beginning of a stage.
+    var number: Int64?
     /// The last tag that was checked, in the stage of tags.
     var tag: [UInt8]?
 }
@@ -107,7 +108,7 @@ extension CheckPlace {
         let parts = cursor.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
         // A tag has as many bytes as an identifier.
         let tag = parts.count == 3 ? ItemID(hexadecimal: parts[2])?.bytes : nil
-        guard let stage = CheckStage(rawValue: parts[0]), parts.count > 1, let number = Int64(parts[1]),
+        guard let stage = CheckStage(rawValue: parts[0]), parts.count > 1, let number = RowCursor.number(parts[1]),
             parts.count == 2 || stage == .keychainTags && tag != nil
         else {
             throw CofferError(.param, "parameter 'cursor': expected the 'cursor' of an earlier page of the same check")
@@ -115,7 +116,7 @@ extension CheckPlace {
         self.init(stage: stage, number: number, tag: tag)
     }
 
-    var cursor: String { "\(stage.rawValue):\(number)" + (tag.map { ":" + hexadecimal($0) } ?? "") }
+    var cursor: String { "\(stage.rawValue):\(RowCursor.text(number))" + (tag.map { ":" + hexadecimal($0) } ?? "") }
 
     /// The beginning of the next stage; `nil` after the last.
     private var nextStage: CheckPlace? {
@@ -124,18 +125,18 @@ extension CheckPlace {
 
     func check(_ catalog: Catalog, _ order: CheckOrder) throws -> CheckPage {
         switch stage {
-        case .database: page(try catalog.checkStructure(after: number, order), at)
+        case .database: page(try catalog.checkStructure(after: number ?? 0, order), at)
         case .keychainItems: page(try catalog.keychain.checkItems(after: number, order), at)
         case .formerValues: page(try catalog.keychain.checkHistory(after: number, order), at)
         case .keychainTags:
-            page(try catalog.keychain.checkTags(after: tag.map { TagPlace(tag: $0, item: number) }, order)) {
+            page(try catalog.keychain.checkTags(after: tag.map { TagPlace(tag: $0, item: number ?? 0) }, order)) {
                 CheckPlace(stage: stage, number: $0.item, tag: $0.tag)
             }
         case .files: page(try catalog.files.check(after: number, order), at)
-        case .versions: page(try catalog.files.checkVersions(after: number, order), at)
-        case .trash: page(try catalog.checkTrash(after: number, order), at)
+        case .versions: page(try catalog.files.checkVersions(after: number ?? 0, order), at)
+        case .trash: page(try catalog.checkTrash(after: number ?? 0, order), at)
         // The second count is that of the files.
-        case .counts where number == 0: page(try catalog.keychain.checkCount(order), next: at(1))
+        case .counts where number == nil: page(try catalog.keychain.checkCount(order), next: at(1))
         case .counts: page(try catalog.files.checkCount(order), next: nil)
         // Takes several steps: ``ContentCheck``.
         case .contents: page(CheckSlice<Int64>(), next: self)

@@ -56,7 +56,7 @@ final class KeychainSearch: SlicedWork {
         keyAttributes = query.splitIdentity()
         self.query = query
         guard let cursor = params.cursor else { return }
-        guard params.order == nil, let number = Int64(cursor), number >= 0 else {
+        guard params.order == nil, let number = Int64(cursor) else {
             throw CofferError(.param, "parameter 'cursor': expected the 'cursor' of an earlier page of the same query")
         }
         place = number
@@ -108,6 +108,9 @@ final class KeychainSearch: SlicedWork {
         return batch
     }
 
+    /// Whether a row is not scanned again for the next page.
+    private func isBehind(_ row: Int64) -> Bool { place.map { row <= $0 } ?? false }
+
     /// Adds items in the order in which they were stored.
     ///
     /// - Returns: Whether the page is complete.
@@ -120,8 +123,8 @@ final class KeychainSearch: SlicedWork {
                 }
                 guard try items.count < limit && take(item) else {
                     // The rows after the position are scanned again for the next page.
-                    damagedCount += batch.damagedRows.count { $0 <= place ?? 0 }
-                    sealedCount += batch.sealedRows.count { $0 <= place ?? 0 }
+                    damagedCount += batch.damagedRows.count(where: isBehind)
+                    sealedCount += batch.sealedRows.count(where: isBehind)
                     return true
                 }
                 place = item.row
