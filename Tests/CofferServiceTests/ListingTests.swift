@@ -179,7 +179,7 @@ import Testing
         #expect(names.sortedByBytes() == (0..<9).map { "item \($0)" })
     }
 
-    @Test(arguments: ["", "item 1", "secrets:", "secrets:x", "files:1", "files:1:AA==", "files:1:!", "lost:1", "new:"])
+    @Test(arguments: ["", "item 1", "secrets", "secrets:x", "files:1", "files:1:AA==", "files:1:!", "lost:1", "new:x"])
     func `what is no position is refused`(text: String) throws {
         let (server, client) = try Self.makeServer()
         defer { withExtendedLifetime(server) {} }

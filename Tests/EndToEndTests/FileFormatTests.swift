@@ -204,7 +204,10 @@ import Testing
         try client.makeVault(passcode: nil)
         func size() throws -> Int {
             let used = try runCommand("/usr/bin/du", ["-s", "--apparent-size", "-B1", daemon.statePath])
-            return try #require(used.text.split(separator: "\t").first.flatMap { Int($0) })
+            let byteCount = try #require(used.text.split(separator: "\t").first.flatMap { Int($0) })
+            // The log has grown ahead of what it holds.
+            guard let log = daemon.directory.contents("state/vault.sqlite-wal"), !log.isEmpty else { return byteCount }
+            return byteCount - (log.count - CatalogLog.end(of: log))
         }
         let piece = pseudoRandomBytes(262_144)
         let before = try size()
