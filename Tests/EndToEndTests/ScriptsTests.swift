@@ -13,12 +13,19 @@ import Testing
         }.sorted()
     }()
 
-    /// Runs a script where neither a compiler nor a package manager is found.
-    private func run(_ name: String, _ arguments: [String]) throws -> CommandResult {
+    private static let none = "echo \"$0 was run\" >&2\nexit 99\n"
+
+    /// Runs a script with programs of the test in place of some of the machine's: by default where neither a compiler nor
+    /// a package manager is found.
+    private func run(
+        _ name: String,
+        _ arguments: [String],
+        with programs: [String: String] = ["swift": none, "apt-get": none, "sudo": none]
+    ) throws -> CommandResult {
         let folder = try TemporaryDirectory()
-        for program in ["swift", "apt-get", "sudo"] {
+        for (program, body) in programs {
             let path = folder.appending(program)
-            let script = "#!/bin/sh\necho \"$0 was run\" >&2\nexit 99\n"
+            let script = "#!/bin/sh\nfolder='\(folder.path)'\n\(body)"
             try script.write(toFile: path, atomically: true, encoding: .utf8)
             try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
         }
@@ -42,6 +49,50 @@ import Testing
         let refused = try run(name, ["--nonsense"])
         #expect(refused.status == 64, "\(refused.text)\(refused.errors)")
         #expect(!refused.errors.contains("was run"), "\(refused.errors)")
+    }
+
+    /// A package manager that installs nothing and prints what it was asked for, on a machine that has no package.
+    private static let bare = [
+        "apt-get": "echo \"apt-get $*\" >&2\n", "dpkg-query": "exit 1\n", "sudo": "\"$@\"\n",
+    ]
+
+    @Test func `packaging/try installs what a build needs, and no server`() throws {
+        let tried = try run("try", [], with: Self.bare.merging(["swift": "exit 99\n"]) { $1 })
+        #expect(tried.status == 99)
+        let installed = try #require(tried.errors.firstMatch(of: /installing (.*)/)).1.split(separator: " ")
+        #expect(
+            installed == [
+                "gcc", "libfuse3-dev", "libsodium-dev", "libsqlite3-dev", "libsystemd-dev", "pkg-config", "systemd",
+            ]
+        )
+    }
+
+    @Test(arguments: ["/var/lib/apt/lists/lock", "/var/lib/dpkg/lock-frontend"])
+    func `packaging/apt waits for another apt, and reports it`(lock: String) throws {
+        let held = """
+            if test -e "$folder/asked"; then exit 0; fi
+            touch "$folder/asked"
+            echo "E: Could not get lock \(lock). It is held by process 7 (apt-get)" >&2
+            exit 100
+
+            """
+        let machine = Self.bare.merging(["apt-get": held, "sleep": "exit 0\n"]) { $1 }
+        let waited = try run("apt", ["install", "hello"], with: machine)
+        #expect(waited.status == 0, "\(waited.errors)")
+        #expect(waited.errors.contains("waiting for another apt: \(lock). It is held by process 7 (apt-get)\n"))
+    }
+
+    @Test func `packaging/apt ends with apt-get's own error`() throws {
+        let refuses = ["apt-get": "echo 'E: Unable to locate package hello' >&2\nexit 100\n"]
+        let refused = try run("apt", ["install", "hello"], with: Self.bare.merging(refuses) { $1 })
+        #expect(refused.status == 100)
+        #expect(refused.errors.contains("E: Unable to locate package hello"))
+    }
+
+    @Test(arguments: names)
+    func `no script has a host of Debian packages`(name: String) throws {
+        let script = try String(contentsOfFile: "\(Project.root)/packaging/\(name)", encoding: .utf8)
+        #expect(!script.contains(/https?:\/\/[^ ]*debian/))
     }
 
     @Test func `the list of texts that a person may read is up to date`() throws {
