@@ -93,6 +93,14 @@ import Testing
         for mode in ["complain", "unconfined)", "/** rwx"] { #expect(!text.contains(mode)) }
     }
 
+    @Test func `the module of PAM has the same bytes wherever it is built`() throws {
+        let build = "mkdir \"$1\"; cp packaging/pam/* \"$1\"; cd \"$1\"; ./build module.so; sha256sum <module.so"
+        let directory = try TemporaryDirectory()
+        let built = try ["one", "another"].map { try run(build, directory.appending($0)) }
+        #expect(built.allSatisfy { $0.status == 0 }, "\(built[0].errors)\(built[1].errors)")
+        #expect(built[0].text == built[1].text)
+    }
+
     @Test func `packaging/deb refuses what it does not know`() throws {
         #expect(try run("packaging/deb --nonsense").status == 64)
         #expect(try run("packaging/deb --output").status == 64)
