@@ -38,7 +38,7 @@ import Testing
         }
         do {
             let tool = try RunningTool("sh", ["-c", "echo $$ >\(path); exec sleep 300"])
-            for _ in 0..<500 where number() == nil { usleep(10_000) }
+            _ = settles { number() != nil }
             #expect(tool.number >= 0)
         }
         #expect(kill(try #require(number()), 0) == -1)

@@ -46,7 +46,7 @@ import Testing
                 try owner.put("deploy/other", [2])
             }
             // A process that another test starts holds a copy of the lock for an instant.
-            for _ in 0..<500 where try Outcome({ _ = try owner.status() }) != .done { usleep(10_000) }
+            _ = try settles { try Outcome({ _ = try owner.status() }) == .done }
         }
 
         /// An admitted connection of a client.

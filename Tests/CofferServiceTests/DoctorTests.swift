@@ -196,7 +196,7 @@ import Testing
 
     /// A process that a parallel test starts inherits the lock for an instant.
     private func wait(for client: BlockingClient) throws {
-        for _ in 0..<500 where try Outcome({ _ = try client.status() }) == .refused(.notAvailable) { usleep(10_000) }
+        _ = try settles { try Outcome({ _ = try client.status() }) != .refused(.notAvailable) }
     }
 
     private func allEntries(_ client: BlockingClient) throws -> [QuarantineEntry] {

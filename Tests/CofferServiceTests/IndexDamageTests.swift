@@ -33,7 +33,7 @@ import Testing
         let server = try TestServer(in: directory)
         let client = try server.connect()
         // A process that a parallel test starts inherits the lock for an instant.
-        for _ in 0..<500 where try Outcome({ _ = try client.status() }) == .refused(.notAvailable) { usleep(10_000) }
+        _ = try settles { try Outcome({ _ = try client.status() }) != .refused(.notAvailable) }
         try withExtendedLifetime(server) { try body(client) }
     }
 

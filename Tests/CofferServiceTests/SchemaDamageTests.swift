@@ -33,7 +33,7 @@ import Testing
     private func refusal() throws -> CofferError? {
         let server = try TestServer(in: directory)
         let client = try server.connect()
-        for _ in 0..<500 where try Outcome({ _ = try client.status() }) == .refused(.notAvailable) { usleep(10_000) }
+        _ = try settles { try Outcome({ _ = try client.status() }) != .refused(.notAvailable) }
         return try withExtendedLifetime(server) {
             do {
                 _ = try client.get("service/a")

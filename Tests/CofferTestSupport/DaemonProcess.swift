@@ -93,7 +93,7 @@ package final class DaemonProcess {
     ///
     /// - Throws: If it has ended, or does not listen in time.
     package func awaitListening() throws {
-        for _ in 0..<500 {
+        for _ in 0..<6000 {
             if (try? connect()) != nil { return }
             if ending != nil { throw POSIXError(.ECHILD) }
             usleep(10_000)

@@ -56,7 +56,7 @@ package final class MountedVault {
     }
 
     private func awaitMount() throws {
-        for _ in 0..<1000 {
+        for _ in 0..<6000 {
             if isMounted { return }
             if !process.isRunning { throw MountError(errors) }
             usleep(10_000)

@@ -1,4 +1,5 @@
 import CofferSystem
+import CofferTestSupport
 import Foundation
 
 /// The programs of this build, run as a user runs them.
@@ -76,7 +77,7 @@ final class ExampleDaemon {
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
         try process.run()
-        for _ in 0..<500 where !isListening { usleep(10_000) }
+        _ = settles { isListening }
     }
 
     /// Whether a daemon listens: the file exists a moment earlier.

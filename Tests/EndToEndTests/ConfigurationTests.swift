@@ -19,11 +19,7 @@ import Testing
 
     /// The daemon takes a signal when it comes to it.
     private func eventually(_ holds: () throws -> Bool) throws {
-        for _ in 0..<200 {
-            if try holds() { return }
-            usleep(20_000)
-        }
-        Issue.record("it did not come so")
+        #expect(try settles(holds))
     }
 
     private func put(_ daemon: DaemonProcess, _ arguments: [String], bytes: Int = 5000) throws -> String {

@@ -39,11 +39,16 @@ import Testing
     }
 
     @Test func `a secret is in the clipboard, and is cleared after its time`() throws {
+        // A busy machine may read the clipboard only after a short time is over.
         let copied = try runWithScreen(
-            "coffer copy a/b --field password --for 2s; pasted; for i in {1..100}; do [ \"$(pasted)\" = '[]' ] && break; sleep 0.1; done; pasted"
+            """
+            coffer copy a/b --field password --for 59s; pasted; pkill -f '[c]lear-clipboard xclip 59'
+            coffer copy a/b --field password --for 1s
+            for i in {1..600}; do [ "$(pasted)" = '[]' ] && break; sleep 0.1; done; pasted
+            """
         )
-        let words = "the field 'password' of 'a/b' is in the clipboard, and is cleared in 2 s\n"
-        #expect(copied.text == words + "[hunter2]\n[]\n")
+        let words = "the field 'password' of 'a/b' is in the clipboard, and is cleared in"
+        #expect(copied.text == "\(words) 59 s\n[hunter2]\n\(words) 1 s\n[]\n")
     }
 
     @Test func `what was copied since is not cleared`() throws {

@@ -26,11 +26,7 @@ import Testing
 
     /// The daemon takes a signal when it comes to it.
     private func eventually(_ holds: () throws -> Bool) throws {
-        for _ in 0..<1000 {
-            if try holds() { return }
-            usleep(20_000)
-        }
-        Issue.record("it did not come so")
+        #expect(try settles(holds))
     }
 
     private func reload(_ daemon: DaemonProcess) { kill(daemon.processID, SIGHUP) }

@@ -207,8 +207,7 @@ import Testing
         func names() throws -> [String] { try client.list().items.map(\.name).sortedByBytes() }
         let all = try names()
         #expect(all.count == 20)
-        for _ in 0..<100 where try daemon.unsealedCount() > 0 { usleep(50_000) }
-        #expect(try daemon.unsealedCount() == 0)
+        #expect(try settles { try daemon.unsealedCount() == 0 })
         #expect(try names() == all)
         #expect(try client.get("frozen/box") == Array("a second deposit".utf8))
         let former = KeychainQuery(.genericPassword, [.service: .text("frozen"), .account: .text("secret")])

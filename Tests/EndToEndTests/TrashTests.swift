@@ -21,8 +21,7 @@ import Testing
 
     /// Waits for work that the daemon does after an answer.
     private func eventually(_ isSo: () throws -> Bool) throws {
-        for _ in 0..<200 where try !isSo() { usleep(20_000) }
-        #expect(try isSo())
+        #expect(try settles(isSo))
     }
 
     private static let accessibilities = Accessibility.allCases

@@ -148,7 +148,7 @@ import Testing
     }
 
     private func eventualCount(_ daemon: DaemonProcess) throws -> Int {
-        for _ in 0..<100 where try contents(daemon).count > 2 { usleep(20_000) }
+        _ = try settles { try contents(daemon).count <= 2 }
         return try contents(daemon).count
     }
 
@@ -212,8 +212,7 @@ import Testing
         #expect(try found.map { try second.content(of: "g", version: $0.number) } == [2, 1].map(Self.content))
         try second.discard("g")
         #expect(try daemon.coffer(["trash", "empty", "--yes"]).status == 0)
-        for _ in 0..<200 where try !contents(daemon).isEmpty { usleep(20_000) }
-        #expect(try contents(daemon).isEmpty)
+        #expect(try settles { try contents(daemon).isEmpty })
         try expectHealth(daemon)
     }
 
@@ -230,8 +229,7 @@ import Testing
         let missing = try daemon.coffer(["file", "versions", "f", "--remove", "3"])
         #expect(missing.status == 66)
         try client.call(FileRemoveParameters(name: try ItemName("f")))
-        for _ in 0..<200 where try !contents(daemon).isEmpty { usleep(20_000) }
-        #expect(try contents(daemon).isEmpty)
+        #expect(try settles { try contents(daemon).isEmpty })
         try client.put("f", Self.content(9))
         #expect(try client.versions(of: "f").keepCount == 0)
         try expectHealth(daemon)

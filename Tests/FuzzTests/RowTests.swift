@@ -97,6 +97,6 @@ import Testing
 
     /// A process that another test starts holds a copy of the lock for an instant.
     private func wait(for client: BlockingClient) throws {
-        for _ in 0..<500 where try Outcome({ _ = try client.status() }) == .refused(.notAvailable) { usleep(10_000) }
+        _ = try settles { try Outcome({ _ = try client.status() }) != .refused(.notAvailable) }
     }
 }

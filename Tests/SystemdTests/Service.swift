@@ -150,9 +150,9 @@ struct Service {
         return status?["state"]?.stringValue ?? answer.errors
     }
 
-    /// The vault's state, as soon as it is as wanted, or after some seconds.
+    /// The vault's state, as soon as it is as wanted, or after a minute.
     func settled(_ isWanted: (String) -> Bool) throws -> String {
-        for _ in 0..<20 {
+        for _ in 0..<300 {
             let state = try state()
             if isWanted(state) { return state }
             usleep(200_000)
