@@ -10,40 +10,55 @@ public struct ItemName: Hashable, Sendable {
     /// - Throws: `param`, which says what is wrong with it.
     public init(_ path: String) throws(CofferError) {
         if let fault = Self.fault(in: path) {
-            throw CofferError(.param, "bad name: \(fault)", hint: "a name is a path such as 'github.com/token'")
+            throw CofferError(
+                .param,
+                "bad name: \(fault.words)",
+                hint: "a name is a path such as 'github.com/token'",
+                reason: fault.isOfLength ? .nameTooLong : nil
+            )
         }
         self.path = path
     }
 
-    private static func fault(in path: String) -> String? {
+    /// What is wrong with a text that is no name.
+    private struct Fault {
+        let words: String
+        /// Whether it is too long.
+        var isOfLength = false
+    }
+
+    private static func fault(in path: String) -> Fault? {
         let bytes = path.utf8
-        if bytes.isEmpty { return "it is empty" }
-        if bytes.count > Limits.nameBytes { return "it has \(bytes.count) bytes, more than \(Limits.nameBytes)" }
+        if bytes.isEmpty { return Fault(words: "it is empty") }
+        if bytes.count > Limits.nameBytes {
+            return Fault(words: "it has \(bytes.count) bytes, more than \(Limits.nameBytes)", isOfLength: true)
+        }
         // In one pass: a listing checks a hundred thousand names.
         let path = bytes.span
         var (components, start) = (1, 0)
         for index in 0...path.count {
             if index < path.count {
-                if path[index] == 0 { return "it contains a NUL byte" }
+                if path[index] == 0 { return Fault(words: "it contains a NUL byte") }
                 if path[index] != UInt8(ascii: "/") { continue }
                 components += 1
             }
             if let fault = fault(inComponent: path.extracting(start..<index)) { return fault }
             start = index + 1
         }
-        return components > Limits.nameComponents
-            ? "it has \(components) parts, more than \(Limits.nameComponents)" : nil
+        if components <= Limits.nameComponents { return nil }
+        return Fault(words: "it has \(components) parts, more than \(Limits.nameComponents)", isOfLength: true)
     }
 
-    private static func fault(inComponent part: Span<UInt8>) -> String? {
-        if part.isEmpty { return "it begins or ends with a slash, or has two in a row" }
+    private static func fault(inComponent part: Span<UInt8>) -> Fault? {
+        if part.isEmpty { return Fault(words: "it begins or ends with a slash, or has two in a row") }
         if part.count <= 2 && part.indices.allSatisfy({ part[$0] == UInt8(ascii: ".") }) {
-            return "'.' and '..' have no meaning here"
+            return Fault(words: "'.' and '..' have no meaning here")
         }
-        if part.count > Limits.nameComponentBytes {
-            return "a part of it has \(part.count) bytes, more than \(Limits.nameComponentBytes)"
-        }
-        return nil
+        if part.count <= Limits.nameComponentBytes { return nil }
+        return Fault(
+            words: "a part of it has \(part.count) bytes, more than \(Limits.nameComponentBytes)",
+            isOfLength: true
+        )
     }
 
     /// The parts between the slashes.

@@ -73,13 +73,19 @@ extension CofferError {
         )
     }
 
-    /// The error if a part of a path is a file.
-    static func fileInTheWay(_ name: ItemName) -> CofferError {
-        CofferError(
+    /// The error if a part of a path is no directory, or the path is no file.
+    static func fileInTheWay(_ name: ItemName, _ reason: ErrorReason = .notDirectory) -> CofferError {
+        let obstacle =
+            switch reason {
+            case .isDirectory: "it is a directory"
+            case .isSymbolicLink: "it is a symbolic link, and none is followed"
+            default: "a part of the path is a file"
+            }
+        return CofferError(
             .param,
-            "can't store \(name.quoted): the path, or a part of it, is taken by a file or a directory",
-            hint: "'coffer list' shows what is there",
-            reason: .notDirectory
+            "can't store \(name.quoted): \(obstacle)",
+            hint: "'coffer file list' shows what is there",
+            reason: reason
         )
     }
 }

@@ -438,6 +438,6 @@ package final class FileStore {
     package func discard(_ write: ContentWrite) { contents.discardStaged(write.id) }
 
     func checkPath(_ name: ItemName, in group: String) throws {
-        if try tree.fileInTheWay(of: name, in: group) { throw CofferError.fileInTheWay(name) }
+        if let reason = try tree.obstacle(to: name, in: group) { throw CofferError.fileInTheWay(name, reason) }
     }
 }

@@ -121,17 +121,20 @@ struct FileTree {
         return count
     }
 
-    /// Whether a parent of the path is a file, or the path is something else than a file.
-    func fileInTheWay(of name: ItemName, in group: String) throws -> Bool {
+    /// Why no file can be stored at a path: a parent is no directory, or the path is something else than a file.
+    func obstacle(to name: ItemName, in group: String) throws -> ErrorReason? {
         var parent = Self.root
         let components = name.components
         for component in components.dropLast() {
-            guard let next = try place(component, under: parent, in: group, name) else { return false }
-            if next.kind != .directory { return true }
+            guard let next = try place(component, under: parent, in: group, name) else { return nil }
+            if next.kind != .directory { return .notDirectory }
             parent = next.id
         }
-        let last = try place(components[components.count - 1], under: parent, in: group, name)
-        return last.map { $0.kind != .file } ?? false
+        switch try place(components[components.count - 1], under: parent, in: group, name)?.kind {
+        case nil, .file: return nil
+        case .directory: return .isDirectory
+        case .symbolicLink, .hardLink: return .isSymbolicLink
+        }
     }
 
     /// The row of one part of a path.

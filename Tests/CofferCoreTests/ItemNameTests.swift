@@ -41,6 +41,17 @@ import Testing
         #expect(Self.fault(of: path) == fault)
     }
 
+    @Test(
+        arguments: [
+            (String(repeating: "a", count: 256), true), (String(repeating: "a/", count: 64) + "a", true),
+            (String(repeating: "aaaaaaaa/", count: 500) + "a", true), ("a//b", false), ("", false), ("..", false),
+        ]
+    )
+    func `a name that is too long says so to programs`(path: String, isTooLong: Bool) {
+        let error = #expect(throws: CofferError.self) { _ = try ItemName(path) }
+        #expect(error?.reason == (isTooLong ? .nameTooLong : nil))
+    }
+
     @Test(arguments: [63, 64, 65])
     func `a name has at most 64 parts`(count: Int) {
         let path = Array(repeating: "a", count: count).joined(separator: "/")
