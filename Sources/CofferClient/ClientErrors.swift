@@ -22,7 +22,12 @@ extension CofferError {
 
     /// The error of a call whose connection broke.
     static func connectionBroken(_ reason: String) -> CofferError {
-        CofferError(.notAvailable, "the connection to the daemon is broken: \(reason)", hint: "repeat the command")
+        CofferError(
+            .notAvailable,
+            "the connection to the daemon is broken: \(reason)",
+            hint: "repeat the command",
+            retry: .later
+        )
     }
 
     /// The error of a call of which nothing was heard.
@@ -32,7 +37,8 @@ extension CofferError {
             .notAvailable,
             "the daemon does not answer: nothing has come from it for \(seconds)",
             hint:
-                "it may be stopped, or the machine is overloaded: see whether 'cofferd' runs, or wait longer with --timeout"
+                "it may be stopped, or the machine is overloaded: see whether 'cofferd' runs, or wait longer with --timeout",
+            retry: .later
         )
     }
 

@@ -8,6 +8,8 @@ public struct CofferError: Error, Equatable, Sendable {
         case afterUnlock
         /// After that many seconds.
         case afterDelay(seconds: Int)
+        /// Later, without an event that says when: what prevents it passes by itself.
+        case later
         /// Not unless the request changes.
         case never
     }

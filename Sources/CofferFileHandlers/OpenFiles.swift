@@ -240,6 +240,7 @@ extension Vault {
                     .notAvailable,
                     "\(file.subject) is open for writing elsewhere",
                     hint: "wait until it is closed: 'wait'",
+                    retry: .later,
                     reason: .writerElsewhere
                 )
             }
@@ -273,6 +274,7 @@ extension Vault {
             .notAvailable,
             "too many files are open: '\(caller.identity.principal)' has \(held) of \(used)",
             hint: "close some and try again",
+            retry: .later,
             reason: .tooManyOpen
         )
     }
@@ -300,7 +302,8 @@ extension CofferError {
         CofferError(
             .notAvailable,
             "another item has taken the name \(name.quoted) while it was being opened",
-            hint: "run the command again"
+            hint: "run the command again",
+            retry: .later
         )
     }
 }

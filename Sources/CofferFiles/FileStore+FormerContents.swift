@@ -282,6 +282,7 @@ extension CofferError {
             .notAvailable,
             "can't restore a version of \(name.quoted): a program has it open for writing",
             hint: "close it there, and repeat this",
+            retry: .later,
             reason: .writerElsewhere
         )
     }

@@ -118,7 +118,12 @@ extension FileStore {
             guard open.isRevoked else { return FileOpening(file, found: open) }
             // A lock has revoked its handles. What they had written must be synced before the file is opened again.
             if open.hasChanges || open.isBeingCommitted || open.isBeingChanged || open.hasForgotten {
-                throw CofferError(.notAvailable, "\(subject) is still being synced after a lock", hint: "try again")
+                throw CofferError(
+                    .notAvailable,
+                    "\(subject) is still being synced after a lock",
+                    hint: "try again in a moment",
+                    retry: .later
+                )
             }
             openFiles[file.node] = nil
         }

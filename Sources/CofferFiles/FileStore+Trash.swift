@@ -189,7 +189,8 @@ extension FileStore {
         CofferError(
             .notAvailable,
             "can't move \(name.quoted) to the trash: a program has it open for writing",
-            hint: "close it there, or remove it for good with 'coffer remove --now'"
+            hint: "close it there, or remove it for good with 'coffer remove --now'",
+            retry: .later
         )
     }
 

@@ -186,7 +186,8 @@ final class Connections {
         throw CofferError(
             .notAvailable,
             "too many connections: '\(tenant.key.principal)' has \(tenant.connectionCount)",
-            hint: "close some and try again"
+            hint: "close some and try again",
+            retry: .later
         )
     }
 

@@ -106,6 +106,8 @@ package struct Output {
             line("\("hint:", in: .cyan) \(hint)")
         } else if case .afterDelay(let seconds) = error.retry {
             line("\("hint:", in: .cyan) try again in \(durationForDisplay(seconds: seconds))")
+        } else if error.retry == .later {
+            line("\("hint:", in: .cyan) try again in a moment")
         }
     }
 }

@@ -47,6 +47,7 @@ extension CofferError {
         data.append("cocoaCode", cocoaCode)
         switch retry {
         case .afterUnlock: data.append("retry", "afterUnlock")
+        case .later: data.append("retry", "later")
         case .never: data.append("retry", "never")
         case .afterDelay(let seconds):
             data.append("retry", "afterDelay")
@@ -85,6 +86,7 @@ extension CofferError {
     private static func retry(in data: JSONObject) -> Retry {
         switch (data["retry"]?.stringValue, data["retryAfter"]?.integerValue.flatMap(Int.init(exactly:))) {
         case ("afterUnlock", _): .afterUnlock
+        case ("later", _): .later
         case ("afterDelay", let seconds?) where seconds >= 0: .afterDelay(seconds: seconds)
         // A word of a newer peer: a retry is not promised.
         default: .never

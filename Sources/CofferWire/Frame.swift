@@ -100,6 +100,7 @@ extension CofferError {
     package static let buffersAreFull = CofferError(
         .notAvailable,
         "the daemon's buffers for requests and answers are full",
-        hint: "try again in a moment"
+        hint: "try again in a moment",
+        retry: .later
     )
 }

@@ -72,7 +72,8 @@ extension BackupCreate {
             throw CofferError(
                 .notAvailable,
                 "another backup of this vault has ended meanwhile",
-                hint: "run the command again"
+                hint: "run the command again",
+                retry: .later
             )
         }
         try LeftBehind(client, count: sizes.leftBehindCount).warn()

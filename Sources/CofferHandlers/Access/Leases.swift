@@ -61,7 +61,8 @@ extension Vault {
                 throw CofferError(
                     .notAvailable,
                     "there are \(Limits.leases) leases, which is the most",
-                    hint: "'coffer lease list' shows them, and 'coffer lease revoke' ends one"
+                    hint: "'coffer lease list' shows them, and 'coffer lease revoke' ends one",
+                    retry: .later
                 )
             }
             return try catalog.leases.add(
