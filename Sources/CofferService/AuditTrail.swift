@@ -163,6 +163,7 @@ extension PendingRequest {
         switch method {
         case .leaseGrant: return params["reason"]?.stringValue
         case .accessAllow, .accessDeny: return auditedRule
+        case .itemList: return params["export"] == .bool(true) ? "for an export" : nil
         case .accessRemove: return params["rule"]?.integerValue.map { "removes rule \($0)" }
         default: return nil
         }

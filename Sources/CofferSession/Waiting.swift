@@ -69,6 +69,17 @@ package struct Waiting {
         end = time.map { .now + $0 }
     }
 
+    /// Subscribes to what the wait depends on.
+    ///
+    /// Whom only a lease or an access rule lets in gets no events of items, but those of the lock.
+    private func subscribe(_ items: GroupOptions?) throws(CofferError) {
+        guard let items else { return try client.watch([]) }
+        do throws(CofferError) { try client.watch(.items, in: items.group) } catch {
+            guard error.code == .missingEntitlement else { throw error }
+            try client.watch([])
+        }
+    }
+
     /// Waits until something holds, which is checked now and after each event.
     ///
     /// - Parameters:
@@ -83,7 +94,7 @@ package struct Waiting {
     ) throws(CofferError) {
         if try holds() { return }
         // The subscription comes before the next check, so that no event is lost between.
-        try client.watch(items == nil ? [] : .items, in: items?.group)
+        try subscribe(items)
         while try !holds() {
             guard try client.nextEvent(until: end) != nil else {
                 throw CofferError(

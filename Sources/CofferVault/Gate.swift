@@ -88,7 +88,7 @@ package enum Gate {
         // A client may always see its own rights, and the rules that are for it.
         case .accessList where params["mine"] ?? .bool(false) == .bool(true): []
         case .entitlementExplain where ["pid", "unit", "userUnit"].contains { params[$0] ?? .null != .null }: [.admin]
-        case .vaultWatch where params["audit"] ?? .bool(false) != .bool(false): method.verbs.union([.audit])
+        case .vaultWatch: verbs(forWatching: params)
         case .fileOpen: verbs(forOpening: params)
         default: method.verbs
         }
@@ -110,6 +110,13 @@ package enum Gate {
         let given = params["verbs"]?.arrayValue?.map { $0.stringValue.flatMap(Verb.init) }
         guard let given, !given.isEmpty, !given.contains(nil) else { return AccessRule.possibleVerbs }
         return Set(given.compactMap(\.self))
+    }
+
+    /// Waiting for the state of the vault needs no verb: it is what a client does that may read one locked item.
+    private static func verbs(forWatching params: JSONObject) -> Set<Verb> {
+        func wants(_ key: String) -> Bool { ![.null, .bool(false)].contains(params[key] ?? .null) }
+        if wants("audit") { return [.read, .audit] }
+        return wants("items") || wants("attempts") ? [.read] : []
     }
 
     /// Creating or emptying a file is writing, even if the handle then only reads.

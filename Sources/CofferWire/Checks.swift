@@ -128,6 +128,26 @@ extension KeychainQuery {
     }
 }
 
+extension KeychainUpdateParameters {
+    func check() throws(CofferError) { try query.requireCondition(isForAll, "change") }
+}
+
+extension KeychainDeleteParameters {
+    func check() throws(CofferError) { try query.requireCondition(isForAll, "delete") }
+}
+
+extension KeychainQuery {
+    /// Refuses a query that every item of its class meets, unless the client says that it means all of them.
+    fileprivate func requireCondition(_ isForAll: Bool, _ verb: String) throws(CofferError) {
+        if isForAll || hasCondition { return }
+        throw CofferError(
+            .param,
+            "the query has no condition, and would \(verb) every item of class '\(itemClass?.rawValue ?? "")'",
+            hint: "name an attribute, or give 'all' as true"
+        )
+    }
+}
+
 extension KeychainAddParameters {
     func check() throws(CofferError) {
         if itemClass == .identity {
@@ -140,6 +160,18 @@ extension KeychainAddParameters {
         if generates != nil && itemClass != .key {
             throw CofferError(.param, "parameter 'generate' is for items of class 'key' only")
         }
+    }
+}
+
+extension BackupBeginParameters {
+    func check() throws(CofferError) {
+        guard let since else { return }
+        // A mistyped digest would have the client copy everything.
+        let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
+        let letters = UInt8(ascii: "a")...UInt8(ascii: "f")
+        let count = 2 * Limits.snapshotDigestBytes
+        if since.utf8.count == count && since.utf8.allSatisfy({ digits ~= $0 || letters ~= $0 }) { return }
+        throw CofferError(.param, "parameter 'since': expected \(count) lower-case hexadecimal digits")
     }
 }
 

@@ -37,6 +37,7 @@ extension ParameterReader {
 
 extension KeychainChange {
     init(_ object: JSONObject, of itemClass: ItemClass?) throws(CofferError) {
+        try object.refuseNullMembers(of: "set")
         var reader = ParameterReader(object)
         let attributes = try reader.attributesAndGaps("attributes", of: itemClass, inQuery: false)
         let user = try reader.userAttributesAndGaps("user")

@@ -4,7 +4,7 @@ internal import CofferMemory
 /// Reads the parameters of a request by name and type, and records which were read, so that ``finish()`` can refuse
 /// unknown ones: a misspelt parameter must not seem to have been obeyed.
 ///
-/// `null` counts as absent. A number with a fraction or an exponent is not an integer. Every error is `param`, names
+/// `null` counts as absent where ``JSONObject/refuseNulls(at:exceptInside:)`` lets it pass. A number with a fraction or an exponent is not an integer. Every error is `param`, names
 /// the parameter and says what was expected.
 package struct ParameterReader: Sendable {
     private let params: JSONObject

@@ -2,6 +2,11 @@ package import CofferCore
 
 /// A value that is a JSON object on the wire: the parameters of a method, or its result.
 package protocol WireObject: Sendable {
+    /// The parameters that must not be `null`, because absence would do more.
+    static var neverNull: [String] { get }
+    /// The parameters inside which `null` removes something; it is an error inside all others.
+    static var removedByNull: [String] { get }
+
     /// Reads the members that it knows.
     init(reading reader: inout ParameterReader) throws(CofferError)
 
@@ -10,8 +15,12 @@ package protocol WireObject: Sendable {
 }
 
 extension WireObject {
-    /// Parses the parameters of a request: an unknown member is an error.
+    package static var neverNull: [String] { [] }
+    package static var removedByNull: [String] { [] }
+
+    /// Parses the parameters of a request: an unknown member is an error, and so is `null` inside of one.
     package init(params: JSONObject) throws(CofferError) {
+        try params.refuseNulls(at: Self.neverNull, exceptInside: Self.removedByNull)
         var reader = ParameterReader(params)
         try self.init(reading: &reader)
         try reader.finish()

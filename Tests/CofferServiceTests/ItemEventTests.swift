@@ -122,19 +122,19 @@ import Testing
         ),
         Case(
             method: .keychainUpdate,
-            params: ["class": "genericPassword", "set": ["attributes": ["comment": "c"]]],
+            params: ["class": "genericPassword", "set": ["attributes": ["comment": "c"]], "all": true],
             before: key,
             told: ["changed keychain k"]
         ),
         Case(
             method: .keychainUpdate,
-            params: ["class": "genericPassword", "set": ["attributes": ["account": "l"]]],
+            params: ["class": "genericPassword", "set": ["attributes": ["account": "l"]], "all": true],
             before: key,
             told: ["renamed keychain l from k"]
         ),
         Case(
             method: .keychainDelete,
-            params: ["class": "genericPassword"],
+            params: ["class": "genericPassword", "all": true],
             before: { client in for name in ["k", "l"] { try client.put(name, [1]) } },
             told: ["removed keychain k", "removed keychain l"]
         ),
@@ -239,7 +239,8 @@ import Testing
         var watcher = try watch(server)
         var raw = try RawConnection(server)
         let refusals: [(CofferWire.Method, JSONObject)] = [
-            (.itemMove, ["name": "nobody", "to": "k"]), (.keychainUpdate, ["class": "key", "set": ["history": 0]]),
+            (.itemMove, ["name": "nobody", "to": "k"]),
+            (.keychainUpdate, ["class": "key", "set": ["history": 0], "all": true]),
             (.fileMkdir, ["name": "k"]), (.fileRemove, ["name": "nobody"]),
         ]
         for (method, params) in refusals {
@@ -294,7 +295,7 @@ import Testing
         for number in 0..<count { try client.put("k\(number)", [1]) }
         var watcher = try watch(server)
         var raw = try RawConnection(server)
-        try raw.send(.keychainDelete, ["class": "genericPassword"])
+        try raw.send(.keychainDelete, ["class": "genericPassword", "all": true])
         let refused = try raw.refusal()
         #expect(refused == nil)
         let events = try watcher.eventsUntilAnswer()

@@ -62,18 +62,49 @@ import Testing
         func update(_ query: KeychainQuery, _ change: KeychainChange, _ text: String? = nil) throws -> Int64 {
             var content: SecretBytes?
             if let text { content = try SecretBytes(text.utf8) }
-            let params = KeychainUpdateParameters(query, change)
+            let params = KeychainUpdateParameters(query, change, isForAll: true)
             return try client.call(.keychainUpdate, params, payload: content, returning: KeychainUpdateResult.self)
                 .value.count
         }
 
         func delete(_ query: KeychainQuery) throws -> Int64 {
-            try client.call(.keychainDelete, query, returning: CountResult.self).value.count
+            try client.call(
+                .keychainDelete,
+                KeychainDeleteParameters(query, isForAll: true),
+                returning: CountResult.self
+            ).value.count
         }
     }
 
     private func account(_ name: String, _ service: String = "s") -> [KeychainAttribute: AttributeValue] {
         [.account: .text(name), .service: .text(service)]
+    }
+
+    // MARK: Queries
+
+    @Test func `a query with null removes nothing, and says where it is`() throws {
+        let server = try TestServer()
+        let client = try server.connect()
+        try client.makeVault()
+        for name in ["a", "b"] { try client.put(name, [1]) }
+        var raw = try RawConnection(server)
+        for member in ["account", "service"] {
+            for attributes in [JSONValue.object([member: .null]), ["label": "a", "account": .null]] {
+                try raw.send(.keychainDelete, ["class": "genericPassword", "attributes": attributes, "all": true])
+                #expect(try raw.refusal() == .param)
+            }
+        }
+        for key in ["attributes", "user", "prefix", "contains", "reference", "expiringBefore", "all"] {
+            var params: JSONObject = ["class": "genericPassword", "attributes": ["account": "a"]]
+            params.set(key, .null)
+            try raw.send(.keychainDelete, params)
+            #expect(try raw.refusal() == .param, "\(key)")
+        }
+        try raw.send(.trashEmpty, ["entry": .null])
+        #expect(try raw.refusal() == .param)
+        try raw.send(.itemRemove, ["name": "a", "trash": .null])
+        #expect(try raw.refusal() == .param)
+        #expect(try client.list().items.count == 2)
     }
 
     // MARK: Adding and finding

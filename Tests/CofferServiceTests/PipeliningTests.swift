@@ -56,7 +56,7 @@ import Testing
         (.itemRemove, ["name": "big"]), (.itemMove, ["name": "big", "to": "a"]),
         (.itemMove, ["name": "other", "to": "big", "replace": true]), (.itemProtect, ["name": "big", "class": "none"]),
         (.fileRemove, ["name": "big"]), (.vaultLock, ["grace": 0]), (.contextEnd, [:]), (.slotList, [:]),
-        (.keychainDelete, ["class": "genericPassword"]),
+        (.keychainDelete, ["class": "genericPassword", "all": true]),
     ]
 
     @Test(arguments: dependent)

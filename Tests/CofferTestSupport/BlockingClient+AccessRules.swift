@@ -1,5 +1,6 @@
 package import CofferClient
 package import CofferCore
+internal import CofferMemory
 package import CofferWire
 
 extension BlockingClient {
@@ -7,6 +8,7 @@ extension BlockingClient {
         try call(AccessListParameters(after: after)).value
     }
 
+    /// Adds a rule; for a pattern for others, the passcode of the tests is presented.
     @discardableResult
     package func allow(
         _ client: ClientPattern,
@@ -14,8 +16,26 @@ extension BlockingClient {
         _ pattern: String,
         in group: String? = nil
     ) throws(CofferError) -> Int64 {
-        try call(AccessAllowParameters(client: client, verbs: verbs, pattern: try NamePattern(pattern), group: group))
-            .value.number
+        let params = AccessAllowParameters(
+            client: client,
+            verbs: verbs,
+            pattern: try NamePattern(pattern),
+            group: group
+        )
+        do throws(CofferError) {
+            return try call(params).value.number
+        } catch {
+            guard error.code == .interactionRequired else { throw error }
+            try presentPasscode()
+            return try call(params).value.number
+        }
+    }
+
+    /// Presents the passcode of the tests for the next request.
+    package func presentPasscode() throws(CofferError) {
+        let passcode: SecretBytes?
+        do { passcode = try SecretBytes(DaemonProcess.passcode.utf8) } catch { throw .noSecretMemory }
+        try call(ContextAuthenticateParameters(factor: .passcode), payload: passcode)
     }
 
     @discardableResult

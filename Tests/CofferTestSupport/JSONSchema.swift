@@ -21,7 +21,8 @@ package struct JSONSchema: Sendable {
     /// The supported keywords.
     package static let keywords: Set<String> = [
         "$ref", "additionalProperties", "allOf", "anyOf", "default", "description", "enum", "items", "maxItems",
-        "maxLength", "maxProperties", "maximum", "minItems", "minLength", "minimum", "oneOf", "pattern", "properties",
+        "maxLength", "maxProperties", "maximum", "minItems", "minLength", "minimum", "not", "oneOf", "pattern",
+        "properties",
         "propertyNames", "required", "type", "uniqueItems", "x-cases", "x-default", "x-limit", "x-swift",
     ]
 
@@ -29,7 +30,7 @@ package struct JSONSchema: Sendable {
     package static func parts(of schema: JSONValue) -> [JSONValue] {
         guard let object = schema.objectValue else { return [] }
         let lists = ["allOf", "anyOf", "oneOf"].flatMap { object[$0]?.arrayValue ?? [] }
-        let singles = ["additionalProperties", "items", "propertyNames"].compactMap { object[$0] }
+        let singles = ["additionalProperties", "items", "not", "propertyNames"].compactMap { object[$0] }
         return lists + singles + (object["properties"]?.objectValue?.members.map(\.value) ?? [])
     }
 
@@ -81,6 +82,9 @@ package struct JSONSchema: Sendable {
             let found = try look(at: value, part, place)
             outcome.faults += found.faults
             outcome.known.formUnion(found.known)
+        }
+        if let refused = schema["not"], try look(at: value, refused, place).faults.isEmpty {
+            outcome.faults.append("\(place): not: \(refused)")
         }
         for (keyword, isExclusive) in [("anyOf", false), ("oneOf", true)] {
             guard let parts = schema[keyword]?.arrayValue else { continue }

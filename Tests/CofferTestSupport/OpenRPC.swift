@@ -27,6 +27,8 @@ package struct OpenRPC: Sendable {
         package let name: String
         package let isRequired: Bool
         package let schema: JSONValue
+        /// What `null` means: nothing, `refused`, or that it `removes` something inside.
+        package let null: String?
     }
 
     package subscript(path: String...) -> JSONValue? {
@@ -54,7 +56,8 @@ package struct OpenRPC: Sendable {
             Parameter(
                 name: parameter["name"]?.stringValue ?? "",
                 isRequired: parameter["required"] == true,
-                schema: parameter["schema"] ?? false
+                schema: parameter["schema"] ?? false,
+                null: parameter["x-null"]?.stringValue
             )
         }
     }
@@ -65,6 +68,7 @@ package struct OpenRPC: Sendable {
         var faults = params.members.map(\.key).filter { key in !known.contains { $0.name == key } }
         for parameter in known {
             switch params[parameter.name] {
+            case .null? where parameter.null == "refused": faults.append("\(parameter.name) is null")
             case nil, .null?: if parameter.isRequired { faults.append("\(parameter.name) is missing") }
             case let value?: faults += try checker.faults(of: value, parameter.schema, at: parameter.name)
             }

@@ -240,17 +240,47 @@ import Testing
         #expect(refused?.message.hasPrefix(message) == true, "\(refused?.message ?? "it was read")")
     }
 
-    @Test func `null takes an attribute away in a change, and is none elsewhere`() throws {
+    @Test func `null takes an attribute away in a change, and is an error elsewhere`() throws {
         let attributes: JSONValue = ["label": .null, "comment": "a"]
         let set: JSONValue = ["attributes": attributes, "user": ["x": .null]]
-        let change = try KeychainUpdateParameters(params: ["class": "genericPassword", "set": set]).change
+        let all: JSONObject = ["class": "genericPassword", "set": set, "all": true]
+        let change = try KeychainUpdateParameters(params: all).change
         #expect(change.removedAttributes == [.label] && change.attributes == [.comment: .text("a")])
         #expect(change.removedUser == ["x"] && change.user.isEmpty)
-        let query = try KeychainQuery(params: ["class": "genericPassword", "attributes": attributes])
-        #expect(query.attributes == [.comment: .text("a")])
-        #expect(try KeychainUpdateParameters(params: ["class": "key"]).change.isEmpty)
+        let refusals: [(JSONObject, String)] = [
+            (["class": "genericPassword", "attributes": attributes], "attributes.label"),
+            (["class": "genericPassword", "user": ["x": .null]], "user.x"),
+            (["class": "genericPassword", "set": ["accessible": .null]], "set.accessible"),
+            (["class": "genericPassword", "set": ["attributes": .null]], "set.attributes"),
+        ]
+        for (params, place) in refusals {
+            let refused = refusal(params, as: KeychainUpdateParameters.self)
+            #expect(refused?.message == "parameter '\(place)': null is no value")
+        }
+        #expect(try KeychainUpdateParameters(params: ["class": "key", "all": true]).change.isEmpty)
         let wrong = refusal(["class": "key", "set": ["label": "a"]], as: KeychainUpdateParameters.self)
         #expect(wrong?.message == "unknown parameter 'label'")
+    }
+
+    @Test(
+        arguments: [
+            (["class": "key"], false), (["class": "key", "all": false], false), (["class": "key", "all": true], true),
+            (["class": "key", "attributes": [:]], false),
+            (["class": "key", "attributes": ["accessGroup": "a"]], false),
+            (["class": "key", "attributes": ["synchronizable": false]], false),
+            (["class": "key", "attributes": ["accessGroup": "a", "label": ""]], true),
+            (["class": "key", "user": [:]], false), (["class": "key", "user": ["a": ""]], true),
+            (["class": "key", "prefix": ["label": ""]], false), (["class": "key", "prefix": ["label": "a"]], true),
+            (["class": "key", "contains": ["label": ""], "prefix": [:]], false),
+            (["class": "key", "contains": ["label": "a"]], true),
+            (["class": "key", "expiringBefore": 1], true), (["reference": "00112233445566778899aabbccddeeff"], true),
+        ] as [(JSONObject, Bool)]
+    )
+    func `a delete and an update want a condition, or say that they mean all`(params: JSONObject, isTaken: Bool) {
+        #expect((refusal(params, as: KeychainDeleteParameters.self) == nil) == isTaken)
+        #expect((refusal(params, as: KeychainUpdateParameters.self) == nil) == isTaken)
+        let everything = refusal(["class": "key"], as: KeychainDeleteParameters.self)
+        #expect(everything?.message == "the query has no condition, and would delete every item of class 'key'")
     }
 
     @Test(arguments: [31, 33, 0])

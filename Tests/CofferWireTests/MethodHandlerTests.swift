@@ -249,6 +249,7 @@ private let attribute: JSONObject = ["name": "a", "attribute": "user.a"]
 private let handle: JSONObject = ["handle": 1]
 private let range: JSONObject = ["handle": 1, "offset": 0, "length": 1]
 private let key: JSONObject = ["class": "key"]
+private let every: JSONObject = ["class": "key", "all": true]
 
 private let rule: JSONObject = ["client": "uid:1", "verbs": .array(["read"]), "pattern": "a"]
 
@@ -266,8 +267,8 @@ private let required: [Method: JSONObject] = [
     .fileWrite: handle, .hello: ["protocol": 1], .itemGet: name, .itemMove: pair, .itemProtect: name, .itemPut: name,
     .itemRemove: name, .itemShow: name, .keychainAdd: key,
     .keychainAgree: ["class": "key", "peer": "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="],
-    .keychainDelete: key, .keychainFind: key, .keychainHistory: key, .keychainPublicKey: key,
-    .keychainRestore: ["class": "key", "number": 1], .keychainSign: key, .keychainUpdate: key,
+    .keychainDelete: every, .keychainFind: key, .keychainHistory: key, .keychainPublicKey: key,
+    .keychainRestore: ["class": "key", "number": 1], .keychainSign: key, .keychainUpdate: every,
     .leaseGrant: ["name": "a", "to": "uid:1", "seconds": 1], .leaseRevoke: ["lease": 1],
     .passcodeRemove: ["destroys": 0], .requestCancel: ["request": 1], .slotRemove: ["slot": 1],
     .trashRestore: ["entry": 1],

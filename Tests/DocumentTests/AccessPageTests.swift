@@ -49,7 +49,7 @@ import Testing
     ]
     private static let varieties: [JSONObject] = [
         ["mine": true], ["factor": "applicationPassword"], ["factor": "passcode"], [:], ["pid": 1], [:],
-        ["audit": true],
+        ["items": true], ["audit": true],
         ["access": "read"],
         ["access": "write"],
         ["access": "readWrite"],

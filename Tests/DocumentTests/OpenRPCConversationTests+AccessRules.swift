@@ -8,7 +8,12 @@ extension OpenRPCConversationTests {
         let rule: JSONObject = [
             "client": "unit:ci@*.service", "verbs": .array(["read", "write"]), "pattern": "github.com/*",
         ]
+        try talk.fail(.interactionRequired, .accessAllow, rule)
+        try talk.succeed(.contextAuthenticate, payload: Self.passcode)
         let added = try talk.succeed(.accessAllow, rule)
+        try talk.fail(.interactionRequired, .itemList, ["export": true])
+        try talk.succeed(.contextAuthenticate, payload: Self.passcode)
+        try talk.succeed(.itemList, ["export": true])
         let number = JSONValue.integer(try Self.integer(added, "rule"))
         for client in ["uid:4242", "gid:1000", "user-unit:mail.service", "exe:/usr/bin/ci"] {
             try talk.succeed(

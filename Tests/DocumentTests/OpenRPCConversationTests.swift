@@ -272,7 +272,9 @@ import Testing
         try talk.fail(.param, .keychainUpdate, emptying, payload: Array("text".utf8), knownToDaemon: true)
         try talk.succeed(.keychainUpdate, emptying)
         #expect(try talk.succeed(.keychainFind, reference).payload.isEmpty)
-        try talk.fail(.itemNotFound, .keychainDelete, ["class": "internetPassword"])
+        try talk.fail(.param, .keychainDelete, ["class": "internetPassword"])
+        try talk.fail(.param, .keychainDelete, ["class": "internetPassword", "prefix": ["account": ""]])
+        try talk.fail(.itemNotFound, .keychainDelete, ["class": "internetPassword", "all": true])
         try talk.succeed(.keychainDelete, reference)
         try showWhatIsWanted(talk)
     }

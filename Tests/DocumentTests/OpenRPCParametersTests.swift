@@ -13,7 +13,8 @@ import Testing
             String(repeating: "a", count: 255), String(repeating: "a", count: 256),
             String(repeating: "a/", count: 63) + "a", String(repeating: "a/", count: 64) + "a",
             String(repeating: "0", count: 32), String(repeating: "0", count: 31), String(repeating: "A", count: 32),
-            "YQ==", "YQ=", "YR==", "Y Q==", String(repeating: "A", count: 43) + "=", "uid:0", "uid:x",
+            String(repeating: "0", count: 64), String(repeating: "A", count: 64), "YQ==", "YQ=", "YR==", "Y Q==",
+            String(repeating: "A", count: 43) + "=", "uid:0", "uid:x",
             "gid:12345678901",
             "unit:a.service", "user-unit:", "exe:/usr/bin/mail", "exe:mail", "root:1",
         ]
@@ -25,9 +26,11 @@ import Testing
             ["expiryDate": "5"], ["accessible": "Always"], ["accessible": "Sometimes"],
             ["attributes": ["account": .null, "label": "x"]], ["attributes": ["accessible": "Always"]],
             ["user": ["a": .null]], ["user": ["a": 1]], ["accessControl": []], ["history": 101], ["nobody": 1],
+            ["account": .null], ["a": .null], ["accessible": .null], ["attributes": .null], ["accessGroup": "a"],
+            ["synchronizable": true], ["account": ""], ["label": "", "service": ""],
         ]
         let lists: [JSONValue] = [
-            [], ["data"], ["data", "data"], ["attributes"], ["nobody"], [1], ["userPresence"],
+            [], [.null], ["data"], ["data", "data"], ["attributes"], ["nobody"], [1], ["userPresence"],
             ["devicePasscode", "devicePasscode"], ["or"],
         ]
         var own = try bounds(rpc, of: schema).flatMap { bound in
@@ -82,17 +85,54 @@ import Testing
     }
 
     @Test(arguments: Method.allCases)
-    func `a parameter that is not named is refused by both, and null is as good as nothing`(method: Method) throws {
+    func `a parameter that is not named is refused by both, and null is as good as nothing, or refused`(
+        method: Method
+    )
+        throws
+    {
         let rpc = try OpenRPC()
         let described = try rpc.method(method.rawValue)
         var params = ProtocolParametersTests.required[method] ?? ["name": "a"]
-        for parameter in OpenRPC.parameters(of: described) where params[parameter.name] == nil {
-            params.set(parameter.name, .null)
-        }
+        let others = OpenRPC.parameters(of: described).filter { params[$0.name] == nil }
+        for parameter in others where parameter.null == nil { params.set(parameter.name, .null) }
         #expect(try rpc.faults(of: params, of: described) == [])
         #expect(ProtocolParametersTests.refusal(of: method, params) == nil)
+        for parameter in OpenRPC.parameters(of: described) where parameter.null == "refused" {
+            var refused = params
+            refused.set(parameter.name, .null)
+            #expect(try !rpc.faults(of: refused, of: described).isEmpty)
+            let refusal = ProtocolParametersTests.refusal(of: method, refused)
+            #expect(refusal?.code == .param && refusal?.message.contains("'\(parameter.name)'") == true)
+        }
         params.set("nobodyKnowsThis", 1)
         #expect(try !rpc.faults(of: params, of: described).isEmpty)
         #expect(ProtocolParametersTests.refusal(of: method, params) != nil)
+    }
+
+    /// A method that removes or destroys takes no `null` at all: absence is often wider.
+    @Test func `a method that deletes refuses every null`() throws {
+        let rpc = try OpenRPC()
+        for described in rpc.methods where described["x-verbs"] == ["delete"] {
+            for parameter in OpenRPC.parameters(of: described) where !parameter.isRequired {
+                #expect(parameter.null == "refused" || parameter.name == "progress", "\(described["name"] ?? "")")
+            }
+        }
+    }
+
+    @Test(arguments: Method.allCases)
+    func `null inside a parameter is refused at any depth, and its place is named`(method: Method) throws {
+        let places: [(JSONValue, String)] = [
+            (["account": .null], ".account"), (.array([.null]), "[0]"), (["a": .array([["b": .null]])], ".a[0].b"),
+        ]
+        for parameter in OpenRPC.parameters(of: try OpenRPC().method(method.rawValue)) {
+            for (value, place) in places {
+                var params = ProtocolParametersTests.required[method] ?? ["name": "a"]
+                params.set(parameter.name, value)
+                let refusal = ProtocolParametersTests.refusal(of: method, params)
+                #expect(refusal?.code == .param, "\(parameter.name)\(place)")
+                let isNamed = refusal?.message.contains("'\(parameter.name)\(place)'") == true
+                #expect(isNamed || parameter.null == "removes", "\(refusal?.message ?? "")")
+            }
+        }
     }
 }

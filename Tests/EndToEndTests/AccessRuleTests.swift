@@ -110,4 +110,21 @@ import Testing
         #expect(refused.status == 64)
         #expect(refused.errors.contains(words), "\(refused.errors)")
     }
+
+    @Test func `a pattern for others wants the passcode, and says for how many items it is now`() throws {
+        let daemon = try DaemonProcess()
+        try daemon.connect().makeVault()
+        for name in ["deploy/token", "deploy/other"] { try daemon.connect().put(name, [1]) }
+        let words = ["allow", "unit", "ci", "read", "--item", "deploy/*"]
+        let refused = try daemon.coffer(words)
+        #expect(refused.status == 77 && refused.errors.contains("it wants the passcode"), "\(refused.errors)")
+        let allowed = try runCommand(
+            "/bin/bash",
+            ["-c", "coffer allow unit ci read --item 'deploy/*' --passcode-fd 3 3<<<'\(DaemonProcess.passcode)'"],
+            environment: ["COFFER_SOCKET": daemon.socketPath, "PATH": "\(Project.binaries):/usr/bin:/bin"]
+        )
+        #expect(allowed.status == 0 && allowed.text == "added rule 1\n", "\(allowed.errors)")
+        #expect(allowed.errors.contains("unit ci.service may read 2 items by this rule"), "\(allowed.errors)")
+        #expect(try daemon.coffer(["allow", "unit", "ci", "read", "--item", "deploy/token"]).status == 0)
+    }
 }

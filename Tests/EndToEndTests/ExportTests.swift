@@ -8,9 +8,13 @@ import Testing
 
     init() throws { scene = try ExchangeScene() }
 
+    /// An export with the passcode, as `$E` in a line.
+    private static let export =
+        "out() { coffer export \"$@\" --passcode-fd 3 3<<<'\(DaemonProcess.passcode)'; }; E=out\n"
+
     @discardableResult
     private func expect(_ line: String, _ status: Int32 = 0, _ texts: String...) throws -> CommandResult {
-        let result = try scene.run(line)
+        let result = try scene.run(Self.export + line)
         #expect(result.status == status, "\(line): \(result.text)\(result.errors)")
         for text in texts {
             #expect((result.text + result.errors).contains(text), "\(line): \(result.text)\(result.errors)")
@@ -32,7 +36,7 @@ import Testing
         )
         let before = try contents()
         try expect(
-            "coffer export --all --format \(format) --yes --output all.json",
+            "$E --all --format \(format) --yes --output all.json",
             0,
             "exported 10 items",
             "in plaintext"
@@ -48,17 +52,17 @@ import Testing
         try expect("coffer import bitwarden $V/bitwarden.json; printf single | coffer put s/single")
         let before = try contents()
         try expect(
-            "coffer export --all --format pass --recipient nina@example.com --output store",
+            "$E --all --format pass --recipient nina@example.com --output store",
             0,
             "exported 5 items"
         )
         try expect("PASSWORD_STORE_DIR=$PWD/store pass show s/single", 0, "single\n")
         try expect("PASSWORD_STORE_DIR=$PWD/store pass show Work/Servers/GitHub", 0, "username: nina")
-        try expect("coffer export s --format pass --recipient nina@example.com --output store", 73)
+        try expect("$E s --format pass --recipient nina@example.com --output store", 73)
         try expect("coffer remove --yes '**'; coffer import pass store", 0, "stored 5")
         #expect(try contents() == before)
         try expect(
-            "coffer export s --format pass --recipient nobody@example.com --output other",
+            "coffer export s/single --format pass --recipient nobody@example.com --output other",
             74,
             "can't encrypt 's/single': gpg says"
         )
@@ -68,28 +72,28 @@ import Testing
     @Test func `age encrypts for its recipient, and no plaintext is written`() throws {
         try expect("printf 'hunter2' | coffer put web/x; age-keygen -o key 2>/dev/null")
         try expect(
-            "coffer export web --format age --recipient $(age-keygen -y key) --output web.age",
+            "$E web --format age --recipient $(age-keygen -y key) --output web.age",
             0,
             "exported 1 item"
         )
         let opened = try expect("age --decrypt -i key web.age")
         #expect(opened.text.contains("\"password\": \"hunter2\""))
         try expect("grep -c hunter2 web.age", 1)
-        try expect("coffer export web --format age --recipient nonsense --output other.age", 74, "age has refused")
+        try expect("$E web --format age --recipient nonsense --output other.age", 74, "age has refused")
         try expect("test -e other.age", 1)
     }
 
     @Test func `dotenv and CSV are what other programs read`() throws {
         try expect("printf 'p w\"$x' | coffer put app/API-KEY; printf '=1+1' | coffer put app/formula")
-        try expect("coffer export app --format dotenv --yes --output .env")
+        try expect("$E app --format dotenv --yes --output .env")
         #expect(try scene.run("set -a; . ./.env; printf %s \"$API_KEY\"").text == "p w\"$x")
         try expect("coffer import dotenv .env --into back", 0, "stored 2")
         #expect(try scene.run("coffer get back/API_KEY").text == "p w\"$x")
-        let csv = try expect("coffer export app --format csv --yes --output -", 0, "would take", "'app/formula'")
+        let csv = try expect("$E app --format csv --yes --output -", 0, "would take", "'app/formula'")
         #expect(csv.text.contains("app,,login,API-KEY,,,0,,,\"p w\"\"$x\",\r\n"))
         #expect(csv.text.contains("\"=1+1\""))
         try expect(
-            "printf x | coffer put other/API_KEY; coffer export app other --format dotenv --yes --output e",
+            "printf x | coffer put other/API_KEY; $E app other --format dotenv --yes --output e",
             64,
             "API_KEY"
         )
@@ -114,18 +118,37 @@ import Testing
             """
         )
         try expect(
-            "coffer export --all --format csv --yes --output f",
+            "$E --all --format csv --yes --output f",
             0,
-            "'device' was not exported: it stays on this device",
-            "'file' was not exported: it is a file",
-            "'binary' was not exported: it is no text",
+            "'device' is not exported: it stays on this device",
+            "'file' is not exported: it is a file",
+            "'binary' is not exported: it is no text",
             "exported 2 items"
         )
         try expect(
-            "coffer lock --now; coffer export --all --format csv --yes --output h",
+            "coffer lock --now; $E --all --format csv --yes --output h",
             75,
-            "'here' was not exported: it is locked"
+            "'here' is not exported: it is locked"
         )
         #expect(try scene.run("grep -c always h").text == "1\n")
+    }
+
+    @Test(arguments: ["--all", "'d/*'", "'**'", "d", "d/a e"])
+    func `more items than names want the passcode, and are counted before they are written`(names: String) throws {
+        try expect(
+            "for name in d/a d/b e; do printf x | coffer put $name; done; head -c 5000 /dev/urandom | coffer put d/f"
+        )
+        let line = "coffer export \(names) --format csv --yes --output f"
+        if names == "d/a e" {
+            try expect(line, 0, "the secrets of 2 items will be written in plaintext to 'f'\n")
+            return
+        }
+        try expect(line, 77, "it wants the passcode, even while the vault is unlocked", "--passcode-fd")
+        try expect("test -e f", 1)
+        let count = names == "--all" || names == "'**'" ? 3 : 2
+        let announced = "the secrets of \(count) items will be written in plaintext to 'f', and 1 is not exported"
+        try expect("$E \(names) --format csv --yes --output f", 0, announced, "exported \(count) items")
+        try expect("coffer audit --json | grep 'for an export' | grep -vc refusal", 0, "1\n")
+        try expect("\(line) --passcode-fd 3 3<<<wrong", 77, "wrong passcode")
     }
 }

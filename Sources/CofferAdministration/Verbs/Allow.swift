@@ -10,16 +10,18 @@ struct Allow: ParsableCommand {
         discussion: """
             Such a rule gives what the client lacks, and changes nothing about the lock: what is locked is locked for it, too. \
             'coffer deny' makes an exception, 'coffer access' lists the rules, and 'coffer access remove' removes one. For \
-            a limited time, see 'coffer grant'.
+            a limited time, see 'coffer grant'. A pattern for another user, a group or a unit of the system wants the passcode.
             """
     )
 
     @OptionGroup var rule: RuleArguments
     @OptionGroup var access: GroupOptions
+    @OptionGroup var passcode: PasscodeOptions
     @OptionGroup var connection: ConnectionOptions
     @OptionGroup var format: FormatOptions
 
     func run() throws {
+        let given = try passcode.readGiven()
         let params = AccessAllowParameters(
             client: try rule.clientPattern(),
             verbs: rule.verbSet,
@@ -28,9 +30,41 @@ struct Allow: ParsableCommand {
         )
         let vault = try connection.connect()
         try SocketReach.requireReachable(by: params.client, vault)
-        let result = try vault.call(params).value
+        let result = try add(params, to: vault, given)
         format.show(result.json, "added rule \(result.number)")
         if result.held.isEmpty { return }
         Output.warn(["\(params.client.ruleWords) may \(result.held.words) there without a rule, too"])
+    }
+
+    /// Adds the rule; if the daemon wants the passcode for it, says before how many items it is for now.
+    private func add(
+        _ params: AccessAllowParameters,
+        to vault: BlockingClient,
+        _ given: Secret?
+    ) throws(CofferError) -> AccessRuleResult {
+        do throws(CofferError) {
+            return try vault.call(params).value
+        } catch {
+            guard error.code == .interactionRequired else { throw error }
+            let count = try vault.itemCount(matching: params.pattern, in: params.group)
+            Output.standardError.line(
+                "\(params.client.ruleWords) may \(rule.verbSet.words) \(count == 1 ? "1 item" : "\(count) items") by this rule, and what gets such a name later"
+            )
+            let session = Session(client: vault, given: given.map { [.passcode: $0] } ?? [:])
+            return try session.call(params).value
+        }
+    }
+}
+
+extension BlockingClient {
+    /// The number of the items of a group that a pattern matches, as far as their names can be read.
+    fileprivate func itemCount(matching pattern: NamePattern, in group: String?) throws(CofferError) -> Int {
+        var count = 0
+        try forEachPage { (after: String?) throws(CofferError) in
+            let page = try call(ItemListParameters(pattern: pattern, after: after, group: group)).value
+            count += page.items.count
+            return page.next
+        }
+        return count
     }
 }

@@ -33,6 +33,7 @@ extension Vault {
         if let same = try catalog.rules.all.first(where: rule.saysTheSame) {
             return .done(Reply(AccessRuleResult(number: same.number, held: held)))
         }
+        if rule.mayGiveMuch(besides: access.daemon.userID) { try requirePasscode(call, "can't add an access rule") }
         let number = try catalog.change { _ in
             try requirePlace(for: rule, among: catalog.rules.all)
             return try catalog.rules.add(kind, client, verbs, pattern, in: group)
@@ -108,6 +109,16 @@ extension Vault {
 }
 
 extension AccessRule {
+    /// Whether it allows other identities than the owner's own processes any number of items.
+    fileprivate func mayGiveMuch(besides owner: UInt32) -> Bool {
+        guard kind == .allow, pattern?.isOneName != true else { return false }
+        switch client {
+        case .user(let number): return number != owner
+        case .group, .unit, .outsideServices: return true
+        case .userUnit, .executable: return false
+        }
+    }
+
     /// The maximum size of its JSON: escaping makes up to six bytes of one.
     fileprivate var greatestJSONByteCount: Int {
         512 + (group.utf8.count + client.description.utf8.count + (pattern?.text ?? "").utf8.count) * 6

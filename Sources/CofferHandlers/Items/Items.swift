@@ -114,6 +114,7 @@ extension Vault {
         call.isFor("can't list the items")
         if params.wantsCompletions { return try itemCompletions(params, call) }
         let keys = try keys
+        if params.isForExport { try requirePasscode(call, "can't list the items for an export") }
         if params.isOfAllGroups && params.group != nil {
             throw CofferError(.param, "parameters 'group' and 'allGroups' were both given", hint: "give one of them")
         }

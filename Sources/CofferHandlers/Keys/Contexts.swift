@@ -61,6 +61,22 @@ extension Vault {
         authenticatedContexts.append(AuthenticatedContext(context: context))
     }
 
+    /// Refuses what gives much away at once, unless the passcode was presented on the connection.
+    ///
+    /// An unlocked vault must not give an intruder at its machine everything by one command. A vault without a passcode
+    /// has none to ask for.
+    ///
+    /// - Parameter subject: What is refused, for a sentence.
+    func requirePasscode(_ call: Call, _ subject: String) throws(CofferError) {
+        if try keys.state == .noPasscode || call.caller.context.factors.contains(.passcode) { return }
+        throw CofferError(
+            .interactionRequired,
+            "\(subject): it wants the passcode, even while the vault is unlocked",
+            hint: "'coffer' asks for it on a terminal, and takes it by --passcode-fd",
+            need: .passcode
+        )
+    }
+
     private func refuseWithoutPasscode() throws(CofferError) {
         guard try keys.state == .noPasscode else { return }
         throw CofferError(

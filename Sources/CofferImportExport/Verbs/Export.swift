@@ -14,7 +14,8 @@ struct Export: ParsableCommand {
         abstract: "Write items for another program.",
         discussion: """
             The file has every secret in plaintext, unless the format is age or pass, so a terminal asks before. A name \
-            selects what is below it, too, and may be a pattern. What can't leave this vault is named.
+            selects what is below it, too, and may be a pattern. More items than names want the passcode. What can't \
+            leave this vault is named.
             """
     )
 
@@ -58,10 +59,12 @@ struct Export: ParsableCommand {
         let target = ExportTarget(format: format, path: output, recipients: recipient)
         try target.check()
         let session = try authentication.connect(with: given)
-        let items = try selection(session.client)
-        if !format.isEncrypted { try confirm(items.count) }
-        let found = try ExportedItems(items, isWhole: format == .pass, session)
+        // Everything is read first, so that the numbers of the confirmation are those of the export.
+        let confirmation = format.isEncrypted ? nil : try confirmation.prepare()
+        let found = try ExportedItems(try selection(session), isWhole: format == .pass, session)
         guard !found.entries.isEmpty else { throw CofferError.nothing(found.left) }
+        Output.warn(found.left.map { "\(quotedForDisplay($0.name)) is not exported: \($0.reason)" })
+        if let confirmation { try confirm(found, confirmation) }
         try target.write(found.entries) { (entries) throws(CofferError) in
             try format.text(of: entries, at: Int64(time(nil)))
         }
@@ -71,15 +74,26 @@ struct Export: ParsableCommand {
         }
     }
 
-    private func selection(_ client: BlockingClient) throws(CofferError) -> [ItemInfo] {
+    /// The items of the group.
+    ///
+    /// - Parameter isForExport: Whether the daemon shall know what they are for: it wants the passcode, and records it.
+    private func items(_ session: Session, isForExport: Bool) throws(CofferError) -> [ItemInfo] {
         var items: [ItemInfo] = []
+        var sealedCount = 0
         try forEachPage { (after: String?) throws(CofferError) in
-            let page = try client.call(ItemListParameters(after: after, group: access.group)).value
+            let params = ItemListParameters(after: after, group: access.group, isForExport: isForExport)
+            let page = try session.call(params).value
             items += page.items
-            Output.warn(ofSealed: page.sealedCount)
+            sealedCount += page.sealedCount
             return page.next
         }
+        Output.warn(ofSealed: sealedCount)
         items.sortByName(\.name)
+        return items
+    }
+
+    private func selection(_ session: Session) throws(CofferError) -> [ItemInfo] {
+        let items = try items(session, isForExport: all)
         if all { return items }
         var selected: Set<Int> = []
         for name in names {
@@ -89,6 +103,7 @@ struct Export: ParsableCommand {
             }
             selected.formUnion(places)
         }
+        if selected.count > names.count { _ = try self.items(session, isForExport: true) }
         return selected.sorted().map { items[$0] }
     }
 
@@ -102,10 +117,10 @@ struct Export: ParsableCommand {
         return items.indices.filter { pattern.matches(items[$0].name) }
     }
 
-    private func confirm(_ count: Int) throws(CofferError) {
-        let confirmation = try confirmation.prepare()
+    private func confirm(_ found: ExportedItems, _ confirmation: Confirmation) throws(CofferError) {
+        let left: Line = found.left.isEmpty ? "" : ", and \(counted(found.left.count, "is", "are")) not exported"
         confirmation.say(
-            "the secrets of \(counted(count, "item", "items")) will be written in plaintext to \(quotedForDisplay(output))"
+            "the secrets of \(counted(found.entries.count, "item", "items")) will be written in plaintext to \(quotedForDisplay(output))\(left)"
         )
         try confirmation.ask(for: "yes", orElse: "nothing was exported")
     }
@@ -119,7 +134,6 @@ struct Export: ParsableCommand {
                 ])
             }
         }
-        Output.warn(found.left.map { "\(quotedForDisplay($0.name)) was not exported: \($0.reason)" })
         let words: Line = format.isEncrypted ? "" : ", in plaintext"
         Output.standardError.line(
             "exported \(counted(found.entries.count, "item", "items")) to \(quotedForDisplay(output))\(words)"

@@ -102,7 +102,8 @@ extension Vault {
             throw CofferError(
                 .notAvailable,
                 "another backup of this vault is under way",
-                hint: "repeat the command when it has ended"
+                hint: "repeat the command when it has ended",
+                retry: .later
             )
         }
         let catalog = try catalog

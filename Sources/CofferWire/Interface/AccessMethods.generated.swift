@@ -7,8 +7,8 @@ public import CofferCore
 /// Adds a rule that allows clients to read, write or remove the items of a group whose names match a
 /// pattern, until it is removed.
 ///
-/// - Throws: `decode`, `diskFull`, `internal`, `io`, `missingEntitlement`, `notAvailable`, `param`,
-///   `userCanceled`.
+/// - Throws: `decode`, `diskFull`, `interactionRequired`, `internal`, `io`, `missingEntitlement`,
+///   `notAvailable`, `param`, `userCanceled`.
 public struct AccessAllowParameters: MethodParameters {
     /// What the method answers.
     public typealias Result = AccessRuleResult

@@ -19,7 +19,8 @@ public struct BackupBeginParameters: MethodParameters {
     ///
     /// Absent means false.
     public let wantsProgress: Bool
-    /// The digest of the snapshot whose files the client can take over, in hexadecimal digits.
+    /// The digest of the snapshot whose files the client can take over, in 64 lower-case hexadecimal
+    /// digits.
     ///
     /// Absent means: none.
     public let since: String?
@@ -35,6 +36,7 @@ extension BackupBeginParameters: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         wantsProgress = try reader.optionalBool("progress") ?? false
         since = try reader.optionalString("since")
+        try check()
     }
 
     package var json: JSONObject {

@@ -610,6 +610,8 @@ public struct FileOpenParameters: MethodParameters {
 }
 
 extension FileOpenParameters: WireObject {
+    package static var neverNull: [String] { ["exclusive"] }
+
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         name = try reader.name("name")
         access = try reader.value("access", as: FileAccess.self)
@@ -936,6 +938,8 @@ public struct FileRemoveParameters: MethodParameters {
 }
 
 extension FileRemoveParameters: WireObject {
+    package static var neverNull: [String] { ["recursive", "keepDirectories", "group"] }
+
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         name = try reader.name("name")
         isRecursive = try reader.optionalBool("recursive") ?? false
@@ -1045,6 +1049,8 @@ public struct FileRemoveVersionsParameters: MethodParameters {
 }
 
 extension FileRemoveVersionsParameters: WireObject {
+    package static var neverNull: [String] { ["version", "group"] }
+
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         name = try reader.name("name")
         number = try reader.optionalInteger("version", in: 1...Int64.max)

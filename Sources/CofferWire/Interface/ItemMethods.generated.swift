@@ -192,7 +192,8 @@ extension ItemGetResult: WireObject {
 ///
 /// Lists a page of items, in an order that does not depend on their names.
 ///
-/// - Throws: `decode`, `internal`, `io`, `missingEntitlement`, `notAvailable`, `param`, `userCanceled`.
+/// - Throws: `decode`, `interactionRequired`, `internal`, `io`, `missingEntitlement`, `notAvailable`,
+///   `param`, `userCanceled`.
 public struct ItemListParameters: MethodParameters {
     /// What the method answers.
     public typealias Result = ItemPage
@@ -246,6 +247,11 @@ public struct ItemListParameters: MethodParameters {
     ///
     /// Of the other parameters, it takes `group` only. Absent means false.
     public let wantsCompletions: Bool
+    /// Whether the listing is for an export.
+    ///
+    /// It requires that the passcode was presented on this connection, unless the vault has none, and the
+    /// audit records what it is for. Absent means false.
+    public let isForExport: Bool
 
     /// Makes the parameters.
     public init(
@@ -260,7 +266,8 @@ public struct ItemListParameters: MethodParameters {
         expiringBefore: Int64? = nil,
         group: String? = nil,
         isOfAllGroups: Bool = false,
-        wantsCompletions: Bool = false
+        wantsCompletions: Bool = false,
+        isForExport: Bool = false
     ) {
         self.prefix = prefix
         self.pattern = pattern
@@ -274,6 +281,7 @@ public struct ItemListParameters: MethodParameters {
         self.group = group
         self.isOfAllGroups = isOfAllGroups
         self.wantsCompletions = wantsCompletions
+        self.isForExport = isForExport
     }
 }
 
@@ -291,6 +299,7 @@ extension ItemListParameters: WireObject {
         group = try reader.optionalString("group")
         isOfAllGroups = try reader.optionalBool("allGroups") ?? false
         wantsCompletions = try reader.optionalBool("completions") ?? false
+        isForExport = try reader.optionalBool("export") ?? false
     }
 
     package var json: JSONObject {
@@ -307,6 +316,7 @@ extension ItemListParameters: WireObject {
         object.append("group", group)
         if isOfAllGroups { object.append("allGroups", true) }
         if wantsCompletions { object.append("completions", true) }
+        if isForExport { object.append("export", true) }
         return object
     }
 }
@@ -567,6 +577,8 @@ public struct ItemPutParameters: MethodParameters {
 }
 
 extension ItemPutParameters: WireObject {
+    package static var neverNull: [String] { ["ifAbsent"] }
+
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         name = try reader.name("name")
         wishes = try PlacementOptions(reading: &reader)
@@ -621,6 +633,8 @@ public struct ItemRemoveParameters: MethodParameters {
 }
 
 extension ItemRemoveParameters: WireObject {
+    package static var neverNull: [String] { ["trash", "group"] }
+
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         name = try reader.name("name")
         keepsInTrash = try reader.optionalBool("trash") ?? false

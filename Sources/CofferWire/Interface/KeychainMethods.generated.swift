@@ -157,6 +157,10 @@ public struct KeychainAgreeParameters: MethodParameters {
 }
 
 extension KeychainAgreeParameters: WireObject {
+    package static var neverNull: [String] {
+        ["class", "attributes", "user", "prefix", "contains", "reference", "expiringBefore"]
+    }
+
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         query = try KeychainQuery(reading: &reader)
         peer = try reader.bytes("peer")
@@ -185,21 +189,34 @@ public struct KeychainDeleteParameters: MethodParameters {
     public static var coding: MethodCoding<Self> { MethodCoding(.keychainDelete) }
     /// What is searched for.
     public let query: KeychainQuery
+    /// Whether every item of the class is meant.
+    ///
+    /// Without a condition, it is required: accessGroup and synchronizable are none, and neither is an
+    /// empty text in prefix or contains. Absent means false.
+    public let isForAll: Bool
 
     /// Makes the parameters.
-    public init(_ query: KeychainQuery) {
+    public init(_ query: KeychainQuery, isForAll: Bool = false) {
         self.query = query
+        self.isForAll = isForAll
     }
 }
 
 extension KeychainDeleteParameters: WireObject {
+    package static var neverNull: [String] {
+        ["class", "attributes", "user", "prefix", "contains", "reference", "expiringBefore", "all"]
+    }
+
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         query = try KeychainQuery(reading: &reader)
+        isForAll = try reader.optionalBool("all") ?? false
+        try check()
     }
 
     package var json: JSONObject {
-        var object = JSONObject(capacity: 1)
+        var object = JSONObject(capacity: 2)
         object.append(query.json)
+        if isForAll { object.append("all", true) }
         return object
     }
 }
@@ -252,6 +269,10 @@ public struct KeychainFindParameters: MethodParameters {
 }
 
 extension KeychainFindParameters: WireObject {
+    package static var neverNull: [String] {
+        ["class", "attributes", "user", "prefix", "contains", "reference", "expiringBefore"]
+    }
+
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         query = try KeychainQuery(reading: &reader)
         limit = try reader.keychainLimit("limit")
@@ -376,6 +397,10 @@ public struct KeychainHistoryParameters: MethodParameters {
 }
 
 extension KeychainHistoryParameters: WireObject {
+    package static var neverNull: [String] {
+        ["class", "attributes", "user", "prefix", "contains", "reference", "expiringBefore"]
+    }
+
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         query = try KeychainQuery(reading: &reader)
         number = try reader.optionalInteger("number", in: 0...Int64.max)
@@ -434,6 +459,10 @@ public struct KeychainPublicKeyParameters: MethodParameters {
 }
 
 extension KeychainPublicKeyParameters: WireObject {
+    package static var neverNull: [String] {
+        ["class", "attributes", "user", "prefix", "contains", "reference", "expiringBefore"]
+    }
+
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         query = try KeychainQuery(reading: &reader)
     }
@@ -485,6 +514,10 @@ public struct KeychainRestoreParameters: MethodParameters {
 }
 
 extension KeychainRestoreParameters: WireObject {
+    package static var neverNull: [String] {
+        ["class", "attributes", "user", "prefix", "contains", "reference", "expiringBefore"]
+    }
+
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         query = try KeychainQuery(reading: &reader)
         number = try reader.integer("number", in: 0...Int64.max)
@@ -525,6 +558,10 @@ public struct KeychainSignParameters: MethodParameters {
 }
 
 extension KeychainSignParameters: WireObject {
+    package static var neverNull: [String] {
+        ["class", "attributes", "user", "prefix", "contains", "reference", "expiringBefore"]
+    }
+
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         query = try KeychainQuery(reading: &reader)
         digest = try reader.value("digest", as: SignatureDigest.self)
@@ -561,31 +598,47 @@ public struct KeychainUpdateParameters: MethodParameters {
     ///
     /// There is none then. Absent means false.
     public let isSecretEmpty: Bool
+    /// Whether every item of the class is meant.
+    ///
+    /// Without a condition, it is required: accessGroup and synchronizable are none, and neither is an
+    /// empty text in prefix or contains. Absent means false.
+    public let isForAll: Bool
 
     /// Makes the parameters.
     public init(
         _ query: KeychainQuery,
         _ change: KeychainChange = KeychainChange(),
-        isSecretEmpty: Bool = false
+        isSecretEmpty: Bool = false,
+        isForAll: Bool = false
     ) {
         self.query = query
         self.change = change
         self.isSecretEmpty = isSecretEmpty
+        self.isForAll = isForAll
     }
 }
 
 extension KeychainUpdateParameters: WireObject {
+    package static var neverNull: [String] {
+        ["class", "attributes", "user", "prefix", "contains", "reference", "expiringBefore"]
+    }
+
+    package static var removedByNull: [String] { ["set"] }
+
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         query = try KeychainQuery(reading: &reader)
         change = try reader.change("set", of: query.itemClass)
         isSecretEmpty = try reader.optionalBool("emptySecret") ?? false
+        isForAll = try reader.optionalBool("all") ?? false
+        try check()
     }
 
     package var json: JSONObject {
-        var object = JSONObject(capacity: 3)
+        var object = JSONObject(capacity: 4)
         object.append(query.json)
         if !change.isEmpty { object.append("set", change) }
         if isSecretEmpty { object.append("emptySecret", true) }
+        if isForAll { object.append("all", true) }
         return object
     }
 }

@@ -51,6 +51,8 @@ public struct LeaseGrantParameters: MethodParameters {
 }
 
 extension LeaseGrantParameters: WireObject {
+    package static var neverNull: [String] { ["uses"] }
+
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         name = try reader.name("name")
         client = try reader.client("to")

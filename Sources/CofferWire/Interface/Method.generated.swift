@@ -340,7 +340,8 @@ extension Method {
         case .auditList, .auditVerify: Self.audit
         case .backupBegin, .backupContents, .backupEnd, .backupRead, .backupSign, .backupStatus: Self.backup
         case .contextAuthenticate, .vaultUnlock: Self.unlock
-        case .contextEnd, .entitlementExplain, .fileClose, .fileSync, .hello, .requestCancel, .vaultStatus: Self.none
+        case .contextEnd, .entitlementExplain, .fileClose, .fileSync, .hello, .requestCancel, .vaultStatus, .vaultWatch:
+            Self.none
         case .fileAllocate, .fileKeepVersions, .fileLink, .fileMkdir, .fileProtect, .filePunch,
             .fileRemoveExtendedAttribute, .fileRename, .fileRestore, .fileSetAttributes, .fileSetExtendedAttribute,
             .fileSymlink, .fileSyncTree, .fileTruncate, .fileWrite, .itemMove, .itemProtect, .itemPut, .keychainAdd,
@@ -348,7 +349,7 @@ extension Method {
             Self.write
         case .fileGetExtendedAttribute, .fileList, .fileListExtendedAttributes, .fileOpen, .fileRead, .fileSalvage,
             .fileSpace, .fileStat, .fileVersions, .itemExplain, .itemGet, .itemList, .itemShow, .itemSimulate,
-            .keychainAgree, .keychainFind, .keychainHistory, .keychainPublicKey, .keychainSign, .trashList, .vaultWatch:
+            .keychainAgree, .keychainFind, .keychainHistory, .keychainPublicKey, .keychainSign, .trashList:
             Self.read
         case .fileRemove, .fileRemoveVersions, .itemRemove, .keychainDelete, .trashEmpty: Self.delete
         case .leaseGrant: Self.readAdmin

@@ -30,6 +30,8 @@ public struct TrashEmptyParameters: MethodParameters {
 }
 
 extension TrashEmptyParameters: WireObject {
+    package static var neverNull: [String] { ["entry", "group"] }
+
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         number = try reader.optionalInteger("entry", in: 1...Int64.max)
         group = try reader.optionalString("group")

@@ -16,7 +16,7 @@ public struct HelloParameters: MethodParameters {
     public let protocolNumber: Int64
     /// The access group of the requests of this connection that name none.
     ///
-    /// Absent means: the caller's first group.
+    /// Absent means: as before, and at first the caller's first group.
     public let group: String?
     /// Whether changes of the file store on this connection are answered before they are on the disk:
     /// file.sync and file.syncTree wait for that.

@@ -18,6 +18,9 @@ struct UpdateKeychainItems: ParsableCommand {
 
     @OptionGroup var query: KeychainQueryOptions
 
+    @Flag(help: "Change every item of the class.")
+    var all = false
+
     @Flag(help: "Give a new secret by standard input.")
     var secret = false
 
@@ -49,6 +52,7 @@ struct UpdateKeychainItems: ParsableCommand {
 
     func run() throws {
         let wanted = try query.query()
+        try wanted.requireCondition(orAll: all, "change")
         let change = try self.change()
         let given = try authentication.readGiven()
         if change.isEmpty && !secret && file == nil {
@@ -62,7 +66,7 @@ struct UpdateKeychainItems: ParsableCommand {
         let value = secret || file != nil ? try newSecret(wanted.itemClass) : nil
         let session = try authentication.connect(with: given)
         try session.showNewPassword(for: change.accessControl)
-        let update = KeychainUpdateParameters(wanted, change, replacingBy: value)
+        let update = KeychainUpdateParameters(wanted, change, replacingBy: value, isForAll: all)
         let result = try session.call(update, payload: value).value
         Output.warn(result.warnings)
         format.show(result.json, "updated \(result.count)")
@@ -121,14 +125,20 @@ struct DeleteKeychainItems: ParsableCommand {
 
     func run() throws {
         let wanted = try query.query()
-        if let itemClass = wanted.itemClass, wanted == KeychainQuery(itemClass), !all {
-            throw CofferError(
-                .param,
-                "the query finds every item of class '\(itemClass.kebabCase)'",
-                hint: "say what to delete, or --all"
-            )
-        }
-        let result = try authentication.connect().call(KeychainDeleteParameters(wanted)).value
+        try wanted.requireCondition(orAll: all, "delete")
+        let result = try authentication.connect().call(KeychainDeleteParameters(wanted, isForAll: all)).value
         format.show(result.json, "deleted \(result.count)")
+    }
+}
+
+extension KeychainQuery {
+    /// Refuses a query that every item of its class meets, unless all of them are meant.
+    fileprivate func requireCondition(orAll isForAll: Bool, _ verb: String) throws(CofferError) {
+        if isForAll || hasCondition { return }
+        throw CofferError(
+            .param,
+            "the query finds every item of class '\(itemClass?.kebabCase ?? "")'",
+            hint: "say what to \(verb), or --all"
+        )
     }
 }
