@@ -133,6 +133,45 @@ import Testing
         }
     }
 
+    @Test func `without a prompt, what wants authentication fails or is left out`() throws {
+        let device = try Device()
+        try device.run {
+            let control = try #require(
+                SecAccessControlCreateWithFlags(nil, kSecAttrAccessibleWhenUnlocked, [.devicePasscode], nil)
+            )
+            let guarded = item("a", [kSecAttrAccessControl: control, kSecValueData: Data("secret".utf8)])
+            #expect(SecItemAdd(guarded, nil) == errSecSuccess)
+            #expect(
+                secret(item("a", [kSecUseAuthenticationUI: kSecUseAuthenticationUIAllow])).status
+                    == errSecInteractionRequired
+            )
+            let fail = [kSecUseAuthenticationUI: kSecUseAuthenticationUIFail]
+            #expect(secret(item("a", fail)).status == errSecInteractionNotAllowed)
+            let context = LAContext()
+            context.interactionNotAllowed = true
+            let silent = item("a", [kSecUseAuthenticationContext: context])
+            #expect(secret(silent).status == errSecInteractionNotAllowed)
+            #expect(
+                SecItemUpdate(silent, [kSecAttrAccessible: kSecAttrAccessibleAlways]) == errSecInteractionNotAllowed
+            )
+            context.setCredential(Data(DaemonProcess.passcode.utf8), type: .devicePasscode)
+            #expect(secret(silent).data == Data("secret".utf8))
+            let skip: [String: Any] = [
+                kSecClass: kSecClassGenericPassword, kSecUseAuthenticationUI: kSecUseAuthenticationUISkip,
+            ]
+            #expect(secret(skip).status == errSecItemNotFound)
+            for name in ["b", "c"] {
+                #expect(SecItemAdd(item(name, [kSecValueData: Data(name.utf8)]), nil) == errSecSuccess)
+            }
+            #expect(secret(skip).data == Data("b".utf8))
+            var result: CFTypeRef?
+            let all = skip.merging([kSecReturnData: true, kSecMatchLimit: kSecMatchLimitAll]) { $1 }
+            #expect(SecItemCopyMatching(all, &result) == errSecSuccess)
+            #expect(result as? [Data] == ["b", "c"].map { Data($0.utf8) })
+            #expect(SecItemDelete(skip) == errSecParam)
+        }
+    }
+
     @Test func `an application password and the passcode are presented together`() throws {
         let device = try Device()
         try device.run {

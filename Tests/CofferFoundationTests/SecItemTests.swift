@@ -135,7 +135,7 @@ import Testing
             (kSecMatchLimit, "two"), ("m_CaseInsensitive", true), ("unknown", 1), (kSecAttrServer, "a"),
             (kSecAttrAccount, 7), (kSecAttrIsInvisible, "yes"), (kSecReturnData, "yes"), (kSecAttrGeneric, "text"),
             (kSecAttrAccessible, "always"), (kSecUseDataProtectionKeychain, false), (kSecAttrCreator, 1.5),
-            (kSecUseAuthenticationUI, "u_AuthUIS"), (kSecAttrCreationDate, 0), (kSecValuePersistentRef, Data([1])),
+            (kSecUseAuthenticationUI, "u_AuthUIX"), (kSecAttrCreationDate, 0), (kSecValuePersistentRef, Data([1])),
             (kSecClass, "apls"), (kSecUseAuthenticationContext, "me"), (kSecValueData, Data()),
         ] as [(String, any Sendable)]
     )

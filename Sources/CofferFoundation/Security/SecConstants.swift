@@ -151,12 +151,14 @@ public let kSecValuePersistentRef = "v_PersistentRef"
 public let kSecUseDataProtectionKeychain = "nleg"
 /// The authentication: an ``LAContext``.
 public let kSecUseAuthenticationContext = "u_AuthCtx"
-/// Whether a prompt is allowed, which never appears here: one of the next two.
+/// Whether a prompt is allowed, which never appears here: one of the next three.
 public let kSecUseAuthenticationUI = "u_AuthUI"
 /// A prompt is allowed.
 public let kSecUseAuthenticationUIAllow = "u_AuthUIA"
-/// A prompt is not allowed.
+/// A prompt is not allowed: an item that wants authentication is `errSecInteractionNotAllowed`.
 public let kSecUseAuthenticationUIFail = "u_AuthUIF"
+/// `SecItemCopyMatching` leaves out the items that want authentication.
+public let kSecUseAuthenticationUISkip = "u_AuthUIS"
 
 // MARK: Keys
 

@@ -18,7 +18,7 @@ public func SecItemAdd(_ attributes: CFDictionary, _ result: UnsafeMutablePointe
         guard let itemClass = try query.takeClass() else {
             throw CofferError(.param, "SecItemAdd: 'class' is missing: that is kSecClass")
         }
-        let context = try query.takeContext()
+        let authentication = try query.takeAuthentication()
         let returns = try query.takeReturns()
         let access = try query.takeAccess()
         let data = try query.take(kSecValueData, as: Data.self, "bytes")
@@ -30,7 +30,7 @@ public func SecItemAdd(_ attributes: CFDictionary, _ result: UnsafeMutablePointe
             returns: returns
         )
         try query.finish()
-        let added = try CofferDaemon.shared.perform(showing: context) { (client) throws(CofferError) -> Any? in
+        let added = try CofferDaemon.shared.perform(with: authentication) { (client) throws(CofferError) -> Any? in
             let returned = try client.call(params, payload: try data?.secret)
             guard let item = returned.value.item else { return nil }
             return item.secValue(returns, Data(exposing: returned.payload))
@@ -53,13 +53,13 @@ public func SecItemCopyMatching(_ query: CFDictionary, _ result: UnsafeMutablePo
     OSStatus { () throws(CofferError) in
         unsafe result?.pointee = nil
         var dictionary = SecQuery(query, of: "SecItemCopyMatching")
-        let context = try dictionary.takeContext()
+        let authentication = try dictionary.takeAuthentication(maySkip: true)
         let returns = try dictionary.takeReturns()
         let limit = try dictionary.takeLimit()
         let query = try dictionary.takeQuery()
         try dictionary.finish()
-        let found = try CofferDaemon.shared.perform(showing: context) { (client) throws(CofferError) in
-            try client.secValues(of: query, limit, returns)
+        let found = try CofferDaemon.shared.perform(with: authentication) { (client) throws(CofferError) in
+            try client.secValues(of: query, limit, returns, skips: authentication.absence == .skip)
         }
         if returns.isEmpty { return }
         unsafe result?.pointee = limit == .count(1) ? found.first : found
@@ -77,7 +77,7 @@ public func SecItemCopyMatching(_ query: CFDictionary, _ result: UnsafeMutablePo
 public func SecItemUpdate(_ query: CFDictionary, _ attributesToUpdate: CFDictionary) -> OSStatus {
     OSStatus { () throws(CofferError) in
         var dictionary = SecQuery(query, of: "SecItemUpdate")
-        let context = try dictionary.takeContext()
+        let authentication = try dictionary.takeAuthentication()
         let query = try dictionary.takeQuery()
         try dictionary.finish()
         var change = SecQuery(attributesToUpdate, of: "SecItemUpdate")
@@ -91,9 +91,11 @@ public func SecItemUpdate(_ query: CFDictionary, _ attributesToUpdate: CFDiction
             accessControl: access.control?.control,
             removesAccessControl: access.control.map { $0.control == nil } ?? false
         )
-        try CofferDaemon.shared.perform(showing: context) { (client) throws(CofferError) in
+        try CofferDaemon.shared.perform(with: authentication) { (client) throws(CofferError) in
             let secret = try data?.secret
-            _ = try client.call(KeychainUpdateParameters(query, update, replacingBy: secret), payload: secret)
+            // As the interface has it, a query without a condition is for every item of the class.
+            let params = KeychainUpdateParameters(query, update, replacingBy: secret, isForAll: true)
+            _ = try client.call(params, payload: secret)
         }
     }
 }
@@ -108,11 +110,11 @@ public func SecItemDelete(_ query: CFDictionary) -> OSStatus {
     OSStatus { () throws(CofferError) in
         var dictionary = SecQuery(query, of: "SecItemDelete")
         dictionary.drop([kSecValueData, kSecAttrAccessControl])
-        let context = try dictionary.takeContext()
+        let authentication = try dictionary.takeAuthentication()
         let query = try dictionary.takeQuery()
         try dictionary.finish()
-        try CofferDaemon.shared.perform(showing: context) { (client) throws(CofferError) in
-            _ = try client.call(KeychainDeleteParameters(query))
+        try CofferDaemon.shared.perform(with: authentication) { (client) throws(CofferError) in
+            _ = try client.call(KeychainDeleteParameters(query, isForAll: true))
         }
     }
 }
@@ -120,6 +122,17 @@ public func SecItemDelete(_ query: CFDictionary) -> OSStatus {
 extension CofferDaemon {
     /// Performs an operation with a connection that is authenticated meanwhile.
     fileprivate func perform<Result>(
+        with authentication: SecAuthentication,
+        _ body: (BlockingClient) throws(CofferError) -> Result
+    ) throws(CofferError) -> Result {
+        do throws(CofferError) {
+            return try perform(showing: authentication.context, body)
+        } catch {
+            throw authentication.mapped(error)
+        }
+    }
+
+    private func perform<Result>(
         showing context: LAContext?,
         _ body: (BlockingClient) throws(CofferError) -> Result
     ) throws(CofferError) -> Result {
@@ -141,10 +154,14 @@ extension CofferDaemon {
 
 extension BlockingClient {
     /// Finds items, page by page.
+    ///
+    /// - Parameter skips: Whether items that want authentication are left out: so the first of the others is looked for
+    ///   among all.
     fileprivate func secValues(
         of query: KeychainQuery,
         _ limit: KeychainLimit,
-        _ returns: Set<KeychainReturn>
+        _ returns: Set<KeychainReturn>,
+        skips: Bool
     ) throws(CofferError) -> [Any] {
         var values: [Any] = []
         var foundCount = 0
@@ -155,6 +172,7 @@ extension BlockingClient {
             let left: KeychainLimit
             switch limit {
             case .all: left = .all
+            case .count where skips: left = .all
             case .count(let count): left = .count(count - foundCount)
             }
             let params = KeychainFindParameters(query, limit: left, cursor: cursor, returns: returns)
@@ -173,9 +191,16 @@ extension BlockingClient {
                 refusal = refusal ?? (values.isEmpty ? error : nil)
                 cursor = nil
             }
-        } while cursor != nil && .count(foundCount) != limit
+        } while cursor != nil && !limit.isReached(by: skips ? values.count : foundCount)
         if values.isEmpty, let refusal { throw refusal }
+        if case .count(let count) = limit { return Array(values.prefix(count)) }
         return values
+    }
+}
+
+extension KeychainLimit {
+    fileprivate func isReached(by count: Int) -> Bool {
+        if case .count(let limit) = self { count >= limit } else { false }
     }
 }
 

@@ -82,16 +82,27 @@ struct SecQuery {
         }
     }
 
-    /// Removes the authentication and returns it, after checking the keys of the prompt.
-    mutating func takeContext() throws(CofferError) -> LAContext? {
+    /// Removes the authentication and what to do without it, and returns both.
+    ///
+    /// - Parameter maySkip: Whether items that want authentication can be left out.
+    mutating func takeAuthentication(maySkip: Bool = false) throws(CofferError) -> SecAuthentication {
         let isMeant = rest[kSecUseDataProtectionKeychain] == nil ? true : try takeBool(kSecUseDataProtectionKeychain)
         guard isMeant else { throw mismatch(kSecUseDataProtectionKeychain, "true: there is no other keychain") }
-        if let ui = try take(kSecUseAuthenticationUI, as: String.self, "one of its values"),
-            ui != kSecUseAuthenticationUIAllow && ui != kSecUseAuthenticationUIFail
-        {
-            throw mismatch(kSecUseAuthenticationUI, "kSecUseAuthenticationUIAllow or kSecUseAuthenticationUIFail")
+        var authentication = SecAuthentication()
+        switch try take(kSecUseAuthenticationUI, as: String.self, "one of its values") {
+        case nil, kSecUseAuthenticationUIAllow: break
+        case kSecUseAuthenticationUIFail: authentication.absence = .fail
+        case kSecUseAuthenticationUISkip where maySkip: authentication.absence = .skip
+        case _?:
+            let words =
+                "kSecUseAuthenticationUIAllow, kSecUseAuthenticationUIFail, or in a search kSecUseAuthenticationUISkip"
+            throw mismatch(kSecUseAuthenticationUI, words)
         }
-        return try take(kSecUseAuthenticationContext, as: LAContext.self, "an LAContext")
+        authentication.context = try take(kSecUseAuthenticationContext, as: LAContext.self, "an LAContext")
+        if authentication.absence == .require, authentication.context?.interactionNotAllowed == true {
+            authentication.absence = .fail
+        }
+        return authentication
     }
 
     /// Removes the accessibility and the access control of a new or changed item and returns them.
@@ -134,5 +145,30 @@ struct SecQuery {
             attributes[.synchronizable] = .bool(false)
         }
         return KeychainQuery(itemClass, attributes)
+    }
+}
+
+/// The authentication of a call, and what to do with an item that wants more.
+struct SecAuthentication {
+    enum Absence {
+        /// Say which authentication is required.
+        case require
+        /// Say that no prompt is allowed.
+        case fail
+        /// Leave the item out.
+        case skip
+    }
+
+    var context: LAContext?
+    var absence = Absence.require
+
+    /// The error of a call, as a program expects it that allows no prompt.
+    func mapped(_ error: CofferError) -> CofferError {
+        guard error.code == .interactionRequired else { return error }
+        switch absence {
+        case .require: return error
+        case .fail: return CofferError(.interactionNotAllowed, error.message, hint: error.hint)
+        case .skip: return CofferError(.itemNotFound, "every item that was found wants authentication")
+        }
     }
 }

@@ -125,9 +125,10 @@ public func SecAccessControlCreateWithFlags(
 ///
 /// It never prompts: the program itself must ask the user.
 public final class LAContext: @unchecked Sendable {
-    // Sendable: only the dictionary is mutable, and the lock guards it.
+    // Sendable: the lock guards what is mutable.
     private let lock = NSLock()
     private var credentials: [LACredentialType: Data] = [:]
+    private var isInteractionForbidden = false
 
     /// Makes a context without credentials.
     public init() {}
@@ -150,6 +151,12 @@ public final class LAContext: @unchecked Sendable {
 
     /// Removes all credentials.
     public func invalidate() { lock.withLock { credentials = [:] } }
+
+    /// Whether a call fails with `errSecInteractionNotAllowed` if an item wants authentication that the context lacks.
+    public var interactionNotAllowed: Bool {
+        get { lock.withLock { isInteractionForbidden } }
+        set { lock.withLock { isInteractionForbidden = newValue } }
+    }
 
     /// The credentials to present.
     var shown: [LACredentialType: Data] { lock.withLock { credentials } }
