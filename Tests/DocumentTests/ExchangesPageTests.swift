@@ -1,4 +1,5 @@
 import CofferSystem
+import CofferTestSupport
 import CofferWire
 import Foundation
 import Testing
@@ -79,6 +80,24 @@ import Testing
         var first: [String] = []
         for method in methods where !first.contains(method) { first.append(method) }
         #expect(headings == first)
+    }
+
+    @Test func `the requests are numbered in their order`() throws {
+        let requests = exchanges.joined().filter(\.isRequest)
+        for (index, request) in requests.enumerated() {
+            #expect(request.json.hasPrefix("{\"jsonrpc\":\"2.0\",\"id\":\(index + 1),"), "\(request.json)")
+        }
+    }
+
+    @Test func `every request of the page is as the document has it`() throws {
+        let rpc = try OpenRPC()
+        for request in exchanges.joined() where request.isRequest {
+            let message = try JSONValue(parsing: Array(request.json.utf8).span.bytes).objectValue
+            let method = try rpc.method(message?["method"]?.stringValue ?? "")
+            let params = message?["params"]?.objectValue ?? [:]
+            #expect(try rpc.faults(of: params, of: method) == [], "\(request.json)")
+            #expect(try rpc.faultsTogether(of: params, of: method) == [], "\(request.json)")
+        }
     }
 
     @Test func `the headers count the bytes of the page`() {
