@@ -23,6 +23,42 @@ import Testing
         }
     }
 
+    @Test func `every link to a heading finds it`() throws {
+        var headings: [String: Set<String>] = [:]
+        var count = 0
+        for page in try Self.pages() {
+            let text = try String(contentsOf: page, encoding: .utf8)
+            for match in text.matches(of: /\]\(([^)\s#]*)#([^)\s]+)\)/) where !match.1.contains("://") {
+                let target =
+                    match.1.isEmpty
+                    ? page : page.deletingLastPathComponent().appending(path: String(match.1)).standardizedFileURL
+                guard target.pathExtension == "md" else { continue }
+                let known = try headings[target.path] ?? Self.anchors(of: target)
+                headings[target.path] = known
+                count += 1
+                #expect(known.contains(String(match.2)), "\(page.lastPathComponent): \(match.1)#\(match.2)")
+            }
+        }
+        #expect(count > 50)
+    }
+
+    /// The anchors of the headings of a page, as GitHub makes them.
+    private static func anchors(of page: URL) throws -> Set<String> {
+        var anchors: Set<String> = []
+        var isCode = false
+        for line in try String(contentsOf: page, encoding: .utf8).split(separator: "\n") {
+            if line.hasPrefix("```") { isCode.toggle() }
+            guard !isCode, let match = line.prefixMatch(of: /#{1,6} +/) else { continue }
+            let title = line[match.range.upperBound...].replacing(/\]\([^)]*\)/, with: "")
+            let kept = title.lowercased().filter { $0.isLetter || $0.isNumber || "-_ ".contains($0) }
+            let plain = kept.replacing(" ", with: "-")
+            var anchor = plain
+            for number in 1... where anchors.contains(anchor) { anchor = "\(plain)-\(number)" }
+            anchors.insert(anchor)
+        }
+        return anchors
+    }
+
     @Test func `the index names every page`() throws {
         let index = try Page("README.md").text
         for page in try Self.pages() where page.lastPathComponent != "README.md" {
