@@ -127,6 +127,38 @@ import Testing
         #expect(try place.owner.get("deploy/token") == [1])
     }
 
+    @Test func `whom only a lease or a rule lets in waits for an unlock, and hears of nothing else`() throws {
+        let place = try Place()
+        _ = try place.owner.grant(
+            try ItemName("deploy/token"),
+            to: .user(Self.stranger.userID),
+            seconds: 600,
+            uses: nil,
+            reason: nil
+        )
+        try place.owner.allow(Self.anyBuild, [.read], "deploy/*")
+        let clients = try [Self.stranger, Self.build].map { try place.connect($0) }
+        _ = try place.owner.lock(graceSeconds: 0)
+        for client in clients {
+            let refused = #expect(throws: CofferError.self) { _ = try client.get("deploy/token") }
+            #expect(refused?.retry == .afterUnlock)
+            try client.watch()
+            for selection in [EventSelection.items, .attempts, .audit] {
+                #expect(try Outcome { try client.watch(selection) } == .refused(.missingEntitlement))
+            }
+        }
+        try place.owner.unlock()
+        try place.owner.put("deploy/new", [2])
+        for client in clients {
+            guard case .protectedDataDidBecomeAvailable = try client.nextEvent() else {
+                Issue.record("another event")
+                continue
+            }
+            #expect(try client.get("deploy/token") == [1])
+            #expect(try client.nextEvent(until: .now + .milliseconds(50)) == nil)
+        }
+    }
+
     @Test func `one that writes and deletes lets its items be stored and removed, and not be read`() throws {
         let place = try Place()
         try place.owner.allow(Self.anyBuild, [.write], "drop/**")

@@ -73,32 +73,6 @@ import Testing
         func numbers() throws -> [Int64] { try owner.leases().leases.map(\.number) }
     }
 
-    @Test func `whom only a lease or a rule lets in waits for an unlock, and hears of nothing else`() throws {
-        let place = try Place()
-        try place.grant(to: .user(Self.stranger.userID))
-        try place.owner.allow(.unit("ci.service"), [.read], "site/token")
-        let clients = try [Self.stranger, Self.build].map { try place.connect($0) }
-        _ = try place.owner.lock(graceSeconds: 0)
-        for client in clients {
-            let refused = #expect(throws: CofferError.self) { _ = try client.get("site/token") }
-            #expect(refused?.retry == .afterUnlock)
-            try client.watch()
-            for selection in [EventSelection.items, .attempts, .audit] {
-                #expect(try Outcome { try client.watch(selection) } == .refused(.missingEntitlement))
-            }
-        }
-        try place.owner.unlock()
-        try place.owner.put("site/other", [2])
-        for client in clients {
-            guard case .protectedDataDidBecomeAvailable = try client.nextEvent() else {
-                Issue.record("another event")
-                continue
-            }
-            #expect(try client.get("site/token") == [1])
-            #expect(try client.nextEvent(until: .now + .milliseconds(50)) == nil)
-        }
-    }
-
     @Test func `before the first unlock, a lease is told by its name's tag: locked, and not denied`() throws {
         let clock = ManualClock()
         let directory: TemporaryDirectory

@@ -275,12 +275,12 @@ extension BlockingClient {
         _ change: KeychainChange,
         secret: borrowing SecretBytes?
     ) throws(CofferError) -> KeychainUpdateResult {
-        let params = KeychainUpdateParameters(query, change, isForAll: true)
+        let params = KeychainUpdateParameters(query, change, isForAll: !query.hasCondition)
         return try call(params, payload: secret).value
     }
 
     package func deleteKeychainItems(_ query: KeychainQuery) throws(CofferError) -> Int {
-        Int(try call(KeychainDeleteParameters(query, isForAll: true)).value.count)
+        Int(try call(KeychainDeleteParameters(query, isForAll: !query.hasCondition)).value.count)
     }
 
     package func sign(_ message: [UInt8], with query: KeychainQuery) throws(CofferError) -> [UInt8] {

@@ -46,9 +46,11 @@ struct Allow: ParsableCommand {
             return try vault.call(params).value
         } catch {
             guard error.code == .interactionRequired else { throw error }
-            let count = try vault.itemCount(matching: params.pattern, in: params.group)
+            // Who administers need not be one who may list the items.
+            let count = try? vault.itemCount(matching: params.pattern, in: params.group)
+            let items = count.map { $0 == 1 ? "1 item" : "\($0) items" } ?? "every item that there is"
             Output.standardError.line(
-                "\(params.client.ruleWords) may \(rule.verbSet.words) \(count == 1 ? "1 item" : "\(count) items") by this rule, and what gets such a name later"
+                "\(params.client.ruleWords) may \(rule.verbSet.words) \(items) by this rule, and what gets such a name later"
             )
             let session = Session(client: vault, given: given.map { [.passcode: $0] } ?? [:])
             return try session.call(params).value
