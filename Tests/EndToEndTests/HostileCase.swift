@@ -205,7 +205,11 @@ struct HostileCase: CustomTestStringConvertible, Sendable {
         HostileCase("entitlement explain", "", ["entitlement.explain"]),
         HostileCase("unit", "ci.service", ["vault.status", "entitlement.explain"]),
         HostileCase("grant", "a --to gid:1 --for 10m", ["lease.grant"]),
-        HostileCase("allow", "group 1 read --item a", ["access.allow", "item.list", "context.authenticate"]),
+        HostileCase(
+            "allow",
+            "group 1 read --item a --passcode-fd 3",
+            ["access.allow", "item.list", "context.authenticate"]
+        ),
         HostileCase("deny", "user 1 read --item a", ["access.deny"]),
         HostileCase("access list", "", ["access.list"]),
         HostileCase("access remove", "1", ["access.remove"], json: false),
