@@ -31,6 +31,7 @@ extension FileOpenParameters {
         _ access: FileAccess,
         _ options: FileOpenOptions,
         _ protectionClass: ProtectionClass?,
+        atLeast leastClass: ProtectionClass? = nil,
         _ version: Int64? = nil
     ) {
         self.init(
@@ -41,6 +42,7 @@ extension FileOpenParameters {
             truncates: options.contains(.truncate),
             appends: options.contains(.append),
             protectionClass: protectionClass,
+            leastClass: leastClass,
             waits: options.contains(.wait),
             version: version,
             group: group

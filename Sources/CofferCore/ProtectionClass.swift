@@ -14,6 +14,24 @@ extension ProtectionClass {
     /// Whether the passcode protects neither the content nor its name.
     package var isNamedInEveryState: Bool { permits(.read, in: .beforeFirstUnlock) }
 
+    /// Its place among the classes: the strictest has the greatest.
+    private var rank: Int {
+        switch self {
+        case .none: 0
+        case .completeUntilFirstUserAuthentication: 1
+        case .completeWhenUserInactive: 2
+        case .completeUnlessOpen: 3
+        case .complete: 4
+        }
+    }
+
+    /// The stricter of two classes: a copy is never weaker than its source.
+    ///
+    /// - Parameter other: A class; `nil` for none.
+    package func stricter(_ other: ProtectionClass?) -> ProtectionClass {
+        other.map { $0.rank > rank ? $0 : self } ?? self
+    }
+
     /// Whether the key for `operation` on an item of this class is in memory in `state`.
     ///
     /// - Returns: `false` for a vault that does not exist, or whose device key is missing.

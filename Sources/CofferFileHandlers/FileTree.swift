@@ -45,10 +45,16 @@ extension Vault {
         let catalog = try catalog
         let info = try catalog.change { changes in
             try checkNotSecret(params.name, in: group, catalog)
+            // The copy of a directory inherits unless its source is stricter.
+            var stricter: ProtectionClass?
+            if let least = params.leastClass {
+                let inherited = try catalog.files.classOfNewFile(params.name, in: group)
+                if inherited.stricter(least) != inherited { stricter = least }
+            }
             try catalog.files.makeDirectory(
                 params.name,
                 in: group,
-                defaultClass: params.protectionClass,
+                defaultClass: params.protectionClass ?? stricter,
                 makesParents: params.makesParents,
                 ownership: Ownership(mode: params.mode, uid: params.uid, gid: params.gid),
                 now: wallClockMilliseconds()

@@ -89,6 +89,7 @@ extension Vault {
         }
         let needsCreating = [
             ("exclusive", params.isExclusive), ("class", params.protectionClass != nil),
+            ("atLeast", params.leastClass != nil),
             ("mode", params.mode != nil), ("uid", params.uid != nil), ("gid", params.gid != nil),
         ]
         for (name, isAsked) in needsCreating where isAsked && !params.creates {
@@ -141,8 +142,8 @@ extension Vault {
     }
 
     private func make(_ params: FileOpenParameters, in group: String, _ store: FileStore) throws -> OpenFile {
-        let inherited = try params.protectionClass ?? store.defaultClass(for: params.name, in: group)
-        let protectionClass = inherited ?? .completeUntilFirstUserAuthentication
+        let protectionClass =
+            try params.protectionClass ?? store.classOfNewFile(params.name, in: group).stricter(params.leastClass)
         let state = try keys.state
         guard protectionClass.permits(.create, in: state) else {
             throw CofferError.locked(params.name.quoted, in: state, for: .write)

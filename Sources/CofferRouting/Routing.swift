@@ -51,9 +51,27 @@ package enum Routing {
         _ facts: RoutingFacts
     ) -> (Protection, ProtectionSource) {
         if let named { return (named, .caller) }
-        // Replacing a file creates a new one in its directory. An item that comes from the keychain keeps its policy.
+        let (protection, source) = standing(in: store, wishes, facts)
+        // A copy is never weaker than its source.
+        guard store == .file, let least = wishes.leastClass,
+            case .file(let decided)? = protection.converted(to: .file), decided.stricter(least) != decided
+        else { return (protection, source) }
+        return (.file(least), .copiedItem)
+    }
+
+    /// The protection of an item for which the caller names none.
+    private static func standing(
+        in store: StoreName,
+        _ wishes: RoutingWishes,
+        _ facts: RoutingFacts
+    ) -> (Protection, ProtectionSource) {
+        // Replacing a file creates a new one in its directory, which is never weaker than the one before. An item that
+        // comes from the keychain keeps its policy.
         if store == .file, wishes.existing?.store != .keychain, let directory = wishes.directory {
-            return (.file(directory), .directory)
+            guard case .file(let former)? = wishes.existing, directory.stricter(former) != directory else {
+                return (.file(directory), .directory)
+            }
+            return (.file(former), .existingItem)
         }
         if let existing = wishes.existing { return (existing, .existingItem) }
         if let entitled = wishes.entitled { return (entitled, .entitlement) }

@@ -8,6 +8,8 @@ package struct RoutingWishes: Hashable, Sendable {
     package let protectionClass: ProtectionClass?
     /// The accessibility that the caller named.
     package let accessibility: Accessibility?
+    /// The class of the file of which the item is a copy.
+    package let leastClass: ProtectionClass?
     /// The protection of the item that is being replaced.
     package let existing: Protection?
     /// The class of new files in the directory where the item would be as a file.
@@ -21,6 +23,7 @@ package struct RoutingWishes: Hashable, Sendable {
         store: StoreName? = nil,
         protectionClass: ProtectionClass? = nil,
         accessibility: Accessibility? = nil,
+        leastClass: ProtectionClass? = nil,
         existing: Protection? = nil,
         directory: ProtectionClass? = nil,
         entitled: Protection? = nil,
@@ -29,6 +32,7 @@ package struct RoutingWishes: Hashable, Sendable {
         self.store = store
         self.protectionClass = protectionClass
         self.accessibility = accessibility
+        self.leastClass = leastClass
         self.existing = existing
         self.directory = directory
         self.entitled = entitled

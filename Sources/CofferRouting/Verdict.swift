@@ -20,6 +20,8 @@ package enum StoreSource: String, CaseIterable, Sendable {
 package enum ProtectionSource: String, CaseIterable, Sendable {
     /// The caller, who named a class or an accessibility.
     case caller
+    /// The file of which it is a copy, which has a stricter class than a new file would get.
+    case copiedItem
     /// The directory of a file, which has a class for new files.
     case directory
     /// The item that is being replaced.

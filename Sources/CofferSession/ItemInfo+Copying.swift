@@ -49,4 +49,11 @@ extension PlacementOptions {
         case .file(let protection): protectionClass = protection
         }
     }
+
+    /// The options for a copy: as those of the item, but a file gets the class of a new file at its place unless its own
+    /// is stricter.
+    package init(copying info: ItemInfo) {
+        self.init(like: info)
+        (leastClass, protectionClass) = (protectionClass, nil)
+    }
 }

@@ -37,8 +37,11 @@ import Testing
             )
             try manager.copyItem(atPath: "/a", toPath: "/open/b")
             #expect(text("/open/b") == long)
-            #expect(try protection("/open/b") == FileProtectionType.none)
+            #expect(try protection("/open/b") == .complete)
             #expect(try protection("/a") == .complete)
+            try write("open", to: "/open/c")
+            try manager.copyItem(atPath: "/open/c", toPath: "/d")
+            #expect(try protection("/d") == .completeUntilFirstUserAuthentication)
             #expect(code { try manager.copyItem(atPath: "/a", toPath: "/open/b") } == .fileWriteFileExists)
             #expect(code { try manager.copyItem(atPath: "/no", toPath: "/c") } == .fileReadNoSuchFile)
         }
@@ -51,6 +54,22 @@ import Testing
             try device.lock()
             #expect(code { try manager.copyItem(atPath: "/a", toPath: "/b") } == .fileReadNoPermission)
             #expect(!manager.fileExists(atPath: "/b"))
+        }
+    }
+
+    @Test func `the copy of a directory has no weaker protection for new files`() throws {
+        let device = try Device()
+        try device.run {
+            for (path, type) in [("/strict", FileProtectionType.complete), ("/weak", .none)] {
+                let attributes = [FileAttributeKey.protectionKey: type]
+                try manager.createDirectory(atPath: path, withIntermediateDirectories: true, attributes: attributes)
+            }
+            try manager.copyItem(atPath: "/strict", toPath: "/weak/strict")
+            try manager.copyItem(atPath: "/weak", toPath: "/strict/weak")
+            #expect(try protection("/weak/strict") == .complete)
+            #expect(try protection("/strict/weak") == FileProtectionType?.none)
+            try write("x", to: "/strict/weak/a")
+            #expect(try protection("/strict/weak/a") == .complete)
         }
     }
 
@@ -76,6 +95,12 @@ import Testing
             #expect(text("/old") == "2")
             #expect(try protection("/old") == .complete)
             #expect(!manager.fileExists(atPath: "/new"))
+            try write("3", to: "/weak", .noFileProtection)
+            try write("4", to: "/strict", .completeFileProtection)
+            let weak = CofferURL(fileURLWithPath: "/weak")
+            try manager.replaceItemAt(weak, withItemAt: CofferURL(fileURLWithPath: "/strict"))
+            #expect(text("/weak") == "4")
+            #expect(try protection("/weak") == .complete)
             try write("3", to: "/new", .noFileProtection)
             try manager.replaceItemAt(
                 old,

@@ -154,6 +154,7 @@ private struct Example {
             store: try said["store"].map { try Self.value(StoreName(rawValue: $0), $0) },
             protectionClass: try said["class"].map { try Self.value(ProtectionClass(rawValue: $0), $0) },
             accessibility: try said["accessibility"].map { try Self.value(Accessibility(rawValue: $0), $0) },
+            leastClass: try said["copied"].map { try Self.value(ProtectionClass(rawValue: $0), $0) },
             existing: try said["existing"].map(Self.protection),
             directory: try said["directory"].map { try Self.value(ProtectionClass(rawValue: $0), $0) },
             entitled: try said["entitled"].map(Self.protection),
@@ -165,7 +166,7 @@ private struct Example {
         "kind", "scenario", "signature", "declared", "looks", "presented", "lies",
     ]
     private static let wishNames: Set = [
-        "store", "class", "accessibility", "existing", "directory", "entitled", "configured",
+        "store", "class", "accessibility", "copied", "existing", "directory", "entitled", "configured",
     ]
 
     private static func words(_ cell: String, allowed: Set<String>) throws -> [String: String] {

@@ -150,12 +150,50 @@ import Testing
         #expect(shrunk.protectionSource == .existingItem)
     }
 
+    private static let strictToWeak: [ProtectionClass] = [
+        .complete, .completeUnlessOpen, .completeWhenUserInactive, .completeUntilFirstUserAuthentication, .none,
+    ]
+
+    private static func stricter(_ one: ProtectionClass, _ other: ProtectionClass) -> ProtectionClass {
+        strictToWeak.first { $0 == one || $0 == other } ?? one
+    }
+
+    @Test(arguments: strictToWeak, strictToWeak)
+    func `a copy has the stricter of the class of its source and that of its place`(
+        source: ProtectionClass,
+        place: ProtectionClass
+    ) throws {
+        let facts = RoutingFacts(size: .exactly(100_000))
+        for wishes in [
+            RoutingWishes(leastClass: source, directory: place),
+            RoutingWishes(leastClass: source, existing: .file(place)),
+            RoutingWishes(leastClass: source, entitled: .file(place)),
+            RoutingWishes(leastClass: source, configured: .file(place)),
+        ] {
+            let verdict = try Routing.route(facts, wishes: wishes)
+            #expect(verdict.protection == .file(Self.stricter(source, place)))
+            #expect((verdict.protectionSource == .copiedItem) == (Self.stricter(source, place) != place))
+        }
+        let named = RoutingWishes(protectionClass: place, leastClass: source)
+        #expect(try Routing.route(facts, wishes: named).protection == .file(place))
+    }
+
+    @Test(arguments: strictToWeak, strictToWeak)
+    func `what replaces a file is never weaker, unless the caller says so`(
+        former: ProtectionClass,
+        directory: ProtectionClass
+    ) throws {
+        let wishes = RoutingWishes(existing: .file(former), directory: directory)
+        let verdict = try Routing.route(RoutingFacts(size: .exactly(100_000)), wishes: wishes)
+        #expect(verdict.protection == .file(Self.stricter(former, directory)))
+    }
+
     @Test func `the sources keep their names`() {
         #expect(
             ProtectionSource.allCases.map(\.rawValue)
                 == [
-                    "caller", "directory", "existingItem", "entitlement", "configuration", "scenario", "kind",
-                    "content", "standard",
+                    "caller", "copiedItem", "directory", "existingItem", "entitlement", "configuration", "scenario",
+                    "kind", "content", "standard",
                 ]
         )
         #expect(StoreSource.allCases.map(\.rawValue) == ["matrix", "caller", "protection", "existingItem"])

@@ -36,13 +36,37 @@ import Testing
         arguments: ["complete", "completeUnlessOpen", "completeUntilFirstUserAuthentication", "none"],
         [900, 3_000_000]
     )
-    func `a copy of a file has its content and class`(protection: String, byteCount: Int) throws {
+    func `a copy of a file has its content, and its class unless a new file would have a stricter one`(
+        protection: String,
+        byteCount: Int
+    ) throws {
         let content = pseudoRandomBytes(byteCount)
         #expect(try daemon.put(["a", "--protection", protection, "--store", "file"], input: content).status == 0)
         #expect(try daemon.coffer(["duplicate", "a", "b/c"]).status == 0)
         #expect(try daemon.coffer(["get", "b/c"]).output == content)
-        #expect(try shown("b/c")["protection"] as? String == protection)
+        let expected = protection == "none" ? "completeUntilFirstUserAuthentication" : protection
+        #expect(try shown("b/c")["protection"] as? String == expected)
         #expect(try shown("b/c")["store"] as? String == "file")
+    }
+
+    @Test func `a copy of a file is never weaker than it, nor than what it replaces`() throws {
+        for (directory, protection) in [("strict", "complete"), ("weak", "none")] {
+            #expect(try daemon.coffer(["file", "mkdir", directory, "--protection", protection]).status == 0)
+            #expect(try daemon.put(["\(directory)/a"], input: pseudoRandomBytes(3000)).status == 0)
+        }
+        func protection(of name: String) throws -> String? { try shown(name)["protection"] as? String }
+        #expect(try daemon.coffer(["cp", "strict/a", "weak/b"]).status == 0)
+        #expect(try protection(of: "weak/b") == "complete")
+        #expect(try daemon.coffer(["cp", "weak/a", "strict/b"]).status == 0)
+        #expect(try protection(of: "strict/b") == "complete")
+        #expect(try daemon.coffer(["cp", "weak/a", "weak/c"]).status == 0)
+        #expect(try protection(of: "weak/c") == "none")
+        #expect(try daemon.coffer(["cp", "weak/a", "weak/b", "--replace"]).status == 0)
+        #expect(try protection(of: "weak/b") == "complete")
+        #expect(try daemon.put(["weak/b"], input: pseudoRandomBytes(3000)).status == 0)
+        #expect(try protection(of: "weak/b") == "complete")
+        #expect(try daemon.put(["weak/b", "--protection", "none"], input: pseudoRandomBytes(3000)).status == 0)
+        #expect(try protection(of: "weak/b") == "none")
     }
 
     @Test func `an item that is there stays, unless it is to be replaced`() throws {

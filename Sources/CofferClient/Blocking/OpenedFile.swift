@@ -116,4 +116,15 @@ extension BlockingClient {
         let params = FileOpenParameters(name, in: group, access, options, protectionClass, version)
         return OpenedFile(name, try call(params).value, of: self)
     }
+
+    /// Creates a file that is a copy of another one, and opens it for writing.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the copy.
+    ///   - original: The file: its copy gets no weaker class.
+    package func createCopy(_ name: ItemName, of original: OpenedFile) throws(CofferError) -> OpenedFile {
+        let least = original.protectionClass
+        let params = FileOpenParameters(name, in: nil, .write, [.create, .exclusive], nil, atLeast: least)
+        return OpenedFile(name, try call(params).value, of: self)
+    }
 }

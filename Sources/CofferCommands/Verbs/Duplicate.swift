@@ -9,8 +9,8 @@ struct Duplicate: ParsableCommand {
         commandName: "duplicate",
         abstract: "Store a copy of an item under another name, in the same store.",
         discussion: """
-            The copy has the content, the protection, the kind, the group and the attributes of the item, and a history of \
-            its own.
+            The copy has the content, the kind, the group and the attributes of the item, and a history of its own. A secret \
+            keeps its protection. A file gets that of a new file at its place, or of the original if that is stricter.
             """,
         aliases: ["cp"]
     )
@@ -37,7 +37,7 @@ struct Duplicate: ParsableCommand {
         if name == target { throw CofferError(.param, "\(name.quoted) can't be a copy of itself") }
         let params = ItemPutParameters(
             name: target,
-            wishes: PlacementOptions(like: info),
+            wishes: PlacementOptions(copying: info),
             attributes: info.attributesOfCopy,
             user: info.user ?? [:],
             isIfAbsent: !replace

@@ -200,6 +200,7 @@ extension Placement {
             switch protectionSource {
             case "caller": "you said so"
             case "existingItem": "the item that is stored under the name has it"
+            case "copiedItem": "the file has it of which this is a copy"
             case "directory": "the directory has it for new files"
             case "entitlement": "the client's entitlement says so"
             case "configuration": "'cofferd.conf' says so"

@@ -156,6 +156,7 @@ extension ItemPutParameters {
         wishes.group = AccessGroup.ownUser
         wishes.kind = info.kind
         wishes.store = info.protection.store
+        if case .file(let protection) = info.protection { wishes.leastClass = protection }
         self.init(name: name, wishes: wishes, attributes: info.attributesOfCopy, user: info.user ?? [:])
     }
 }

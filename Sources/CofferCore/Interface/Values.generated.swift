@@ -673,6 +673,10 @@ public struct PlacementOptions: Hashable, Sendable {
     ///
     /// Absent means false.
     public var isPresentedAsFile: Bool
+    /// The class of the file of which the content is a copy.
+    ///
+    /// As a file, the item gets no weaker class, unless 'protection' names one. Absent means: no copy.
+    public var leastClass: ProtectionClass?
     /// The access group of the item.
     ///
     /// Absent means: the caller's first group.
@@ -687,6 +691,7 @@ public struct PlacementOptions: Hashable, Sendable {
         store: StoreName? = nil,
         isStructured: Bool = false,
         isPresentedAsFile: Bool = false,
+        leastClass: ProtectionClass? = nil,
         group: String? = nil
     ) {
         self.kind = kind
@@ -696,6 +701,7 @@ public struct PlacementOptions: Hashable, Sendable {
         self.store = store
         self.isStructured = isStructured
         self.isPresentedAsFile = isPresentedAsFile
+        self.leastClass = leastClass
         self.group = group
     }
 }

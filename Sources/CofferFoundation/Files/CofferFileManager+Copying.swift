@@ -9,7 +9,8 @@ extension CofferFileManager {
 
     /// Copies a file, or a directory with everything in it.
     ///
-    /// A copy is a new file: it takes the protection of its directory. Content passes through locked memory only.
+    /// A copy is a new file: it takes the protection of its directory, or that of the original if that is stricter.
+    /// Content passes through locked memory only.
     ///
     /// - Parameters:
     ///   - source: The file or the directory.
@@ -23,7 +24,10 @@ extension CofferFileManager {
             throw CocoaError(unsupported: "copy a directory into itself", at: source.path)
         }
         let entries = try contentsOfDirectory(at: source, includingPropertiesForKeys: nil)
-        try createDirectory(at: destination, withIntermediateDirectories: false)
+        try destination.perform(.writing) { (client, name) throws(CofferError) in
+            let original = try client.call(FileStatParameters(name: try source.itemName)).value
+            try client.call(FileMkdirParameters(name: name, leastClass: original.protectionClass))
+        }
         for entry in entries {
             try copyItem(at: entry, to: destination.appendingPathComponent(entry.lastPathComponent))
         }
@@ -43,7 +47,7 @@ extension CofferFileManager {
         try source.perform(.reading) { (client, name) throws(CofferError) in
             let target = try destination.itemName
             let original = try client.openFile(name)
-            let copy = try client.openFile(target, for: .write, [.create, .exclusive])
+            let copy = try client.createCopy(target, of: original)
             do throws(CofferError) {
                 var offset: Int64 = 0
                 while true {
@@ -67,7 +71,7 @@ extension CofferFileManager {
     ///   - newItemURL: The item that takes its place.
     ///   - backupItemName: The name that the replaced item gets beside it, with `withoutDeletingBackupItem`.
     ///   - options: `usingNewMetadataOnly`: the new item keeps its own protection; otherwise it gets that of the item
-    ///     that it replaces, first.
+    ///     that it replaces, first, unless its own is stricter.
     /// - Returns: `originalItemURL`.
     /// - Throws: `CocoaError`. The item is in its place then.
     @discardableResult
@@ -78,8 +82,10 @@ extension CofferFileManager {
         options: ItemReplacementOptions = []
     ) throws -> CofferURL? {
         let attributes = try attributesOfItem(atPath: originalItemURL.path)
-        if !options.contains(.usingNewMetadataOnly), let protection = attributes[.protectionKey] {
-            try setAttributes([.protectionKey: protection], ofItemAtPath: newItemURL.path)
+        if !options.contains(.usingNewMetadataOnly), let protection = Self.protectionClass(attributes) {
+            let own = Self.protectionClass(try attributesOfItem(atPath: newItemURL.path))
+            let stricter = FileProtectionType(protection.stricter(own))
+            try setAttributes([.protectionKey: stricter], ofItemAtPath: newItemURL.path)
         }
         var backup: CofferURL?
         if options.contains(.withoutDeletingBackupItem), let backupItemName {
@@ -97,5 +103,9 @@ extension CofferFileManager {
             throw error
         }
         return originalItemURL
+    }
+
+    private static func protectionClass(_ attributes: [FileAttributeKey: Any]) -> ProtectionClass? {
+        try? (attributes[.protectionKey] as? FileProtectionType)?.protectionClass
     }
 }

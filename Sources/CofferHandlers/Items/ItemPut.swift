@@ -126,6 +126,7 @@ extension Vault {
                 store: wishes.store,
                 protectionClass: wishes.protectionClass,
                 accessibility: wishes.accessibility,
+                leastClass: wishes.leastClass,
                 existing: existing?.protection,
                 directory: spot?.defaultClass,
                 entitled: entitled,

@@ -436,6 +436,11 @@ public struct FileMkdirParameters: MethodParameters {
     ///
     /// Absent means: none.
     public let protectionClass: ProtectionClass?
+    /// The default class of the directory of which it is a copy: new files in it get no weaker class,
+    /// unless 'class' names one.
+    ///
+    /// Absent means: no copy.
+    public let leastClass: ProtectionClass?
     /// Whether missing parent directories are created, and an existing directory is accepted.
     ///
     /// Absent means false.
@@ -465,6 +470,7 @@ public struct FileMkdirParameters: MethodParameters {
     public init(
         name: ItemName,
         protectionClass: ProtectionClass? = nil,
+        leastClass: ProtectionClass? = nil,
         makesParents: Bool = false,
         mode: Int64? = nil,
         uid: Int64? = nil,
@@ -474,6 +480,7 @@ public struct FileMkdirParameters: MethodParameters {
     ) {
         self.name = name
         self.protectionClass = protectionClass
+        self.leastClass = leastClass
         self.makesParents = makesParents
         self.mode = mode
         self.uid = uid
@@ -487,6 +494,7 @@ extension FileMkdirParameters: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         name = try reader.name("name")
         protectionClass = try reader.value("class", as: ProtectionClass.self)
+        leastClass = try reader.value("atLeast", as: ProtectionClass.self)
         makesParents = try reader.optionalBool("parents") ?? false
         mode = try reader.optionalInteger("mode", in: 0...4095)
         uid = try reader.optionalInteger("uid", in: 0...4294967294)
@@ -499,6 +507,7 @@ extension FileMkdirParameters: WireObject {
         var object = JSONObject(capacity: 8)
         object.append("name", name)
         object.append("class", protectionClass)
+        object.append("atLeast", leastClass)
         if makesParents { object.append("parents", true) }
         object.append("mode", mode)
         object.append("uid", uid)
@@ -546,6 +555,11 @@ public struct FileOpenParameters: MethodParameters {
     ///
     /// Absent means: the directory's default.
     public let protectionClass: ProtectionClass?
+    /// The class of the file of which a file that is created is a copy: it gets no weaker class, unless
+    /// 'class' names one.
+    ///
+    /// Absent means: no copy.
+    public let leastClass: ProtectionClass?
     /// Whether the request waits while another handle has the file open for writing.
     ///
     /// Absent means false.
@@ -584,6 +598,7 @@ public struct FileOpenParameters: MethodParameters {
         truncates: Bool = false,
         appends: Bool = false,
         protectionClass: ProtectionClass? = nil,
+        leastClass: ProtectionClass? = nil,
         waits: Bool = false,
         isShared: Bool = false,
         mode: Int64? = nil,
@@ -599,6 +614,7 @@ public struct FileOpenParameters: MethodParameters {
         self.truncates = truncates
         self.appends = appends
         self.protectionClass = protectionClass
+        self.leastClass = leastClass
         self.waits = waits
         self.isShared = isShared
         self.mode = mode
@@ -620,6 +636,7 @@ extension FileOpenParameters: WireObject {
         truncates = try reader.optionalBool("truncate") ?? false
         appends = try reader.optionalBool("append") ?? false
         protectionClass = try reader.value("class", as: ProtectionClass.self)
+        leastClass = try reader.value("atLeast", as: ProtectionClass.self)
         waits = try reader.optionalBool("wait") ?? false
         isShared = try reader.optionalBool("shared") ?? false
         mode = try reader.optionalInteger("mode", in: 0...4095)
@@ -638,6 +655,7 @@ extension FileOpenParameters: WireObject {
         if truncates { object.append("truncate", true) }
         if appends { object.append("append", true) }
         object.append("class", protectionClass)
+        object.append("atLeast", leastClass)
         if waits { object.append("wait", true) }
         if isShared { object.append("shared", true) }
         object.append("mode", mode)

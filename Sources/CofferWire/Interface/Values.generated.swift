@@ -1524,6 +1524,10 @@ public struct VaultStatus: Hashable, Sendable {
     ///
     /// The daemon then uses the last valid one. It is absent if the file is valid.
     public let configurationTrouble: String?
+    /// The mounts that have not confirmed that they have dropped what the last lock ended, at most sixteen.
+    ///
+    /// It is absent if all have, and for a client that may not lock.
+    public let unconfirmed: [UnconfirmedMount]
     /// What is wrong with the vault as a whole.
     ///
     /// It is absent if nothing is.
@@ -1551,6 +1555,7 @@ public struct VaultStatus: Hashable, Sendable {
         trashCount: Int = 0,
         trashByteCount: Int64 = 0,
         configurationTrouble: String? = nil,
+        unconfirmed: [UnconfirmedMount] = [],
         faults: [VaultFault] = [],
         version: String = Version.program,
         protocolNumber: Int = Version.protocolNumber
@@ -1572,6 +1577,7 @@ public struct VaultStatus: Hashable, Sendable {
         self.trashCount = trashCount
         self.trashByteCount = trashByteCount
         self.configurationTrouble = configurationTrouble
+        self.unconfirmed = unconfirmed
         self.faults = faults
         self.version = version
         self.protocolNumber = protocolNumber
@@ -1597,6 +1603,7 @@ extension VaultStatus: WireObject {
         trashCount = try reader.optionalInteger("trashItems", in: 0...Int64.max).map { Int($0) } ?? 0
         trashByteCount = try reader.optionalInteger("trashBytes", in: 0...Int64.max) ?? 0
         configurationTrouble = try reader.optionalString("configurationTrouble")
+        unconfirmed = try reader.optionalValues("unconfirmed", of: UnconfirmedMount.self)
         faults = try reader.optionalValues("faults", of: VaultFault.self)
         version = try reader.string("version")
         protocolNumber = Int(try reader.integer("protocol", in: 0...Int64.max))
@@ -1621,6 +1628,7 @@ extension VaultStatus: WireObject {
         if trashCount != 0 { object.append("trashItems", trashCount) }
         if trashByteCount != 0 { object.append("trashBytes", trashByteCount) }
         object.append("configurationTrouble", configurationTrouble)
+        if !unconfirmed.isEmpty { object.append("unconfirmed", unconfirmed) }
         if !faults.isEmpty { object.append("faults", faults) }
         object.append("version", version)
         object.append("protocol", protocolNumber)
@@ -1763,6 +1771,33 @@ extension UnchangedFile: WireObject {
         object.append("name", name)
         object.append("code", code)
         object.append("message", message)
+        return object
+    }
+}
+
+/// A mount that has not confirmed that it has dropped what a lock ended.
+public struct UnconfirmedMount: Hashable, Sendable {
+    /// Where it is, as its process states.
+    public let place: String
+    /// The number of its process.
+    public let processID: Int64
+
+    package init(place: String, processID: Int64) {
+        self.place = place
+        self.processID = processID
+    }
+}
+
+extension UnconfirmedMount: WireObject {
+    package init(reading reader: inout ParameterReader) throws(CofferError) {
+        place = try reader.string("place")
+        processID = try reader.integer("process", in: 0...Int64.max)
+    }
+
+    package var json: JSONObject {
+        var object = JSONObject(capacity: 2)
+        object.append("place", place)
+        object.append("process", processID)
         return object
     }
 }
@@ -1946,6 +1981,7 @@ extension PlacementOptions: WireObject {
         let store = try reader.value("store", as: StoreName.self)
         let isStructured = try reader.optionalBool("structured") ?? false
         let isPresentedAsFile = try reader.optionalBool("asFile") ?? false
+        let leastClass = try reader.value("atLeast", as: ProtectionClass.self)
         let group = try reader.optionalString("group")
         self.init(
             kind: kind,
@@ -1955,6 +1991,7 @@ extension PlacementOptions: WireObject {
             store: store,
             isStructured: isStructured,
             isPresentedAsFile: isPresentedAsFile,
+            leastClass: leastClass,
             group: group
         )
     }
@@ -1968,6 +2005,7 @@ extension PlacementOptions: WireObject {
         object.append("store", store)
         if isStructured { object.append("structured", true) }
         if isPresentedAsFile { object.append("asFile", true) }
+        object.append("atLeast", leastClass)
         object.append("group", group)
         return object
     }

@@ -532,6 +532,11 @@ package struct VaultWatchParameters: MethodParameters {
     ///
     /// Absent means false.
     package let isOfOthersOnly: Bool
+    /// Where the client keeps data that a lock must end, such as the directory of a mount.
+    ///
+    /// The daemon names it until the client has confirmed, by another call, that the data is gone. Absent
+    /// means: nowhere.
+    package let keepingPlace: String?
     /// The access group whose items the client wants to hear of.
     ///
     /// Absent means: the groups that the caller holds.
@@ -541,10 +546,12 @@ package struct VaultWatchParameters: MethodParameters {
     package init(
         _ selection: EventSelection,
         isOfOthersOnly: Bool = false,
+        keepingPlace: String? = nil,
         group: String? = nil
     ) {
         self.selection = selection
         self.isOfOthersOnly = isOfOthersOnly
+        self.keepingPlace = keepingPlace
         self.group = group
     }
 }
@@ -553,13 +560,15 @@ extension VaultWatchParameters: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         selection = try EventSelection(reading: &reader)
         isOfOthersOnly = try reader.optionalBool("othersOnly") ?? false
+        keepingPlace = try reader.optionalString("keeps")
         group = try reader.optionalString("group")
     }
 
     package var json: JSONObject {
-        var object = JSONObject(capacity: 3)
+        var object = JSONObject(capacity: 4)
         object.append(selection.json)
         if isOfOthersOnly { object.append("othersOnly", true) }
+        object.append("keeps", keepingPlace)
         object.append("group", group)
         return object
     }
