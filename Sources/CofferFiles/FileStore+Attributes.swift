@@ -51,6 +51,14 @@ extension FileStore {
     /// The size of a file, including what open handles have not synced; 0 for a directory.
     package func byteCount(of entry: FileEntry) -> Int64 { openFile(of: entry)?.byteCount ?? entry.metadata.byteCount }
 
+    /// The size of a file and when it was changed, in milliseconds since 1970, if open handles have not synced them.
+    package func unsynced(_ file: FileItem) -> (byteCount: Int64, modified: Int64)? {
+        guard file.version == nil, let open = openFiles[file.node], open.id == file.content else { return nil }
+        var times = file.metadata.times
+        times.modified = open.unsyncedTime ?? times.modified
+        return (open.byteCount, times.modifiedMilliseconds)
+    }
+
     /// The times of an entry, including what open handles have not synced.
     package func times(of entry: FileEntry) -> NodeTimes {
         var times = entry.metadata.times

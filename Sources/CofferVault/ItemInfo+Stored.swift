@@ -24,11 +24,12 @@ extension ItemInfo {
     ///
     /// - Parameters:
     ///   - name: The name under which it is listed, if it is known already.
+    ///   - files: Where the file is, if it is one.
     ///   - state: The state of the vault.
-    package init(_ item: StoredItem, named name: String? = nil, in state: VaultState) {
+    package init(_ item: StoredItem, named name: String? = nil, _ files: FileStore, in state: VaultState) {
         switch item {
         case .keychain(let item): self.init(item, named: name, in: state)
-        case .file(let file): self.init(file, in: state)
+        case .file(let file): self.init(file, files, in: state)
         }
     }
 
@@ -54,15 +55,16 @@ extension ItemInfo {
         )
     }
 
-    package init(_ file: FileItem, in state: VaultState) {
+    private init(_ file: FileItem, _ files: FileStore, in state: VaultState) {
+        let unsynced = files.unsynced(file)
         self.init(
             name: file.path,
             group: file.group,
             protection: .file(file.protectionClass),
-            byteCount: file.byteCount,
+            byteCount: unsynced?.byteCount ?? file.byteCount,
             kind: file.kind,
             created: file.created,
-            modified: file.modified,
+            modified: unsynced?.modified ?? file.modified,
             isReadable: file.protectionClass.permits(.read, in: state),
             expiryDate: file.expiryDate,
             isExpired: file.expiryDate.map { $0 < wallClockMilliseconds() } ?? false

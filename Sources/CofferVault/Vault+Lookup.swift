@@ -19,7 +19,7 @@ extension Vault {
         let item =
             try secret ?? file(name, in: group, at: spot, catalog).map { .file($0) }
             ?? qualified(name, in: group).map { .keychain($0) }
-        return item.map { Located(item: $0, info: ItemInfo($0, in: state)) }
+        return item.map { Located(item: $0, info: ItemInfo($0, catalog.files, in: state)) }
     }
 
     private func file(_ name: ItemName, in group: String, at spot: FileSpot?, _ catalog: Catalog) throws -> FileItem? {

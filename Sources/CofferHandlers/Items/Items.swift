@@ -119,7 +119,9 @@ extension Vault {
             throw CofferError(.param, "parameters 'group' and 'allGroups' were both given", hint: "give one of them")
         }
         let groups: AccessGroups = params.isOfAllGroups ? call.caller.rights.reach : [try call.group(params.group)]
-        let listing = try ItemListing(params, in: groups, describe: { ItemInfo($0, named: $1, in: keys.state) }) {
+        let files = try catalog.files
+        let describe = { (item: StoredItem, name: String) in ItemInfo(item, named: name, files, in: keys.state) }
+        let listing = try ItemListing(params, in: groups, describe: describe) {
             Reply(ItemPage(items: $0, next: $1, damagedCount: $2.damagedCount, sealedCount: $2.sealedCount))
         }
         return try perform(listing, call)

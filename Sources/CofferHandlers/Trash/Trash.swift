@@ -88,7 +88,7 @@ extension Vault {
         let info = try catalog.change { changes in
             let item = try catalog.restore(entry, label, as: params.target, at: moment)
             changes.note(item.restored)
-            return ItemInfo(item, in: try keys.state)
+            return ItemInfo(item, catalog.files, in: try keys.state)
         }
         var reply = Reply(info)
         reply.items = [AuditedItem(name: info.name, group: group)]
