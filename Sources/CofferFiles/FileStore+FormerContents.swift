@@ -122,8 +122,8 @@ extension FileStore {
 
     /// Makes a former content the present one, within the open transaction; the present one becomes a version.
     ///
-    /// Nothing is copied: the file has the number again that it had with that content. It keeps its class, its attributes
-    /// and its creation date.
+    /// Nothing is copied: the file has the number again that it had with that content. It keeps its attributes and its
+    /// creation date, and its class unless the version has a stricter one.
     ///
     /// - Parameters:
     ///   - number: The number of the version.
@@ -147,7 +147,8 @@ extension FileStore {
         guard canBeKept(place), let history = try versions.history(of: file.node) else {
             throw CofferError.isBeingWritten(name)
         }
-        let wrappedKey = try rewrapped(former.image, as: file.protectionClass, name.quoted)
+        let protectionClass = file.protectionClass.stricter(former.protectionClass)
+        let wrappedKey = try rewrapped(former.image, as: protectionClass, name.quoted)
         var metadata = former.image.metadata
         let present = file.metadata
         metadata.name = name.lastComponent
@@ -168,14 +169,14 @@ extension FileStore {
                 metadata,
                 under: place.name.parent,
                 .file,
-                class: file.protectionClass,
+                class: protectionClass,
                 content: former.image.content,
                 wrappedKey: wrappedKey,
                 as: version.node
             )
             try connection.execute("DELETE FROM file_kept WHERE node = ?", .integer(version.node))
         }
-        openContents.change(former.image.content, from: former.protectionClass, to: file.protectionClass)
+        openContents.change(former.image.content, from: former.protectionClass, to: protectionClass)
         return version.node
     }
 

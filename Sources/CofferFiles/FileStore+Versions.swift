@@ -209,13 +209,19 @@ extension FileStore {
     func protectVersions(of node: Int64, as protectionClass: ProtectionClass) throws {
         if try versions.isEmpty { return }
         guard let history = try versions.history(of: node) else { return }
-        for version in try versions.versions(of: history) { try protect(version, in: history, as: protectionClass) }
+        for version in try versions.versions(of: history) { try protect(version, in: history) { _ in protectionClass } }
     }
 
-    private func protect(_ version: FileVersion, in history: FileHistory, as protectionClass: ProtectionClass) throws {
+    /// - Parameter wanted: The class that a version gets, by the one that it has.
+    private func protect(
+        _ version: FileVersion,
+        in history: FileHistory,
+        as wanted: (ProtectionClass) -> ProtectionClass
+    ) throws {
         let subject = "version \(version.number) of a file"
         let contents = try versions.contents(of: version)
         let image = try opened(contents.image, subject)
+        let protectionClass = wanted(image.protectionClass)
         if image.protectionClass == protectionClass { return }
         let changed = image.with(protectionClass, try rewrapped(image, as: protectionClass, subject))
         let row = VersionContents(
@@ -227,14 +233,14 @@ extension FileStore {
         openContents.change(image.content, from: image.protectionClass, to: protectionClass)
     }
 
-    /// Gives versions the class of what has replaced them, if the keys for that are in memory.
+    /// Gives versions the class of what has replaced them, if that is stricter and the keys for it are in memory.
     ///
     /// Otherwise they keep the class that their content had, and are read as long as both classes can be.
     private func align(_ history: FileHistory, with protectionClass: ProtectionClass) throws {
         guard keys.opensNames else { return }
         for version in try versions.versions(of: history) {
             do {
-                try connection.transaction { try protect(version, in: history, as: protectionClass) }
+                try connection.transaction { try protect(version, in: history) { $0.stricter(protectionClass) } }
             } catch let error as CofferError where error.code == .interactionNotAllowed {
                 continue
             } catch let error where error.isDamage {

@@ -124,6 +124,19 @@ import Testing
         try expectHealth(daemon)
     }
 
+    @Test func `a weaker replacement weakens no version, and a version that is restored is not weakened`() throws {
+        let (daemon, client) = try vault()
+        try client.put("f", Self.content(1)) { $0.protectionClass = .complete }
+        try client.keepVersions(3, of: "f")
+        try client.put("f", Self.content(2)) { $0.protectionClass = ProtectionClass.none }
+        let version = try #require(try client.versions(of: "f").versions.first)
+        #expect(version.protectionClass == .complete)
+        _ = try client.restoreVersion(version.number, of: "f")
+        let file = try client.call(FileStatParameters(name: try ItemName("f"))).value
+        #expect(file.protectionClass == .complete)
+        try expectHealth(daemon)
+    }
+
     @Test func `a directory says how many are kept in it, and the file may say otherwise`() throws {
         let (daemon, client) = try vault()
         #expect(try daemon.coffer(["file", "mkdir", "d", "--keep", "2"]).status == 0)
