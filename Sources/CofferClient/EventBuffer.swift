@@ -11,7 +11,9 @@ struct EventBuffer {
 
     mutating func append(_ event: VaultEvent) {
         guard events.count >= Self.capacity, let last = events.popLast() else { return events.append(event) }
-        events.append(.eventsMissed(last.changeCount + event.changeCount))
+        // The daemon's count may be any.
+        let (sum, isOver) = last.changeCount.addingReportingOverflow(event.changeCount)
+        events.append(.eventsMissed(isOver ? .max : sum))
     }
 
     /// Removes and returns the oldest event.

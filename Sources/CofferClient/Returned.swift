@@ -39,7 +39,10 @@ extension Returned<KeychainPage> {
     /// - Returns: One entry for each item.
     /// - Throws: `protocolViolation` if the size of the payload differs from the sum of the items.
     public func secrets() throws(CofferError) -> [Secret?] {
-        let announced = value.items.compactMap(\.byteCount).reduce(0, +)
+        let announced = value.items.compactMap(\.byteCount).reduce(0) { sum, count in
+            let (next, isOver) = sum.addingReportingOverflow(count)
+            return isOver || count < 0 ? .max : next
+        }
         let payload = try payload(of: Int64(announced))
         var secrets: [Secret?] = []
         var place = 0

@@ -46,12 +46,12 @@ extension Attributes {
     /// The attributes of an entry of the vault.
     init(_ file: FileInfo) {
         self.init(
-            number: UInt64(file.inode),
+            number: UInt64(clamping: file.inode),
             kind: Kind(file.type),
-            mode: UInt32(file.mode),
-            linkCount: Int(file.linkCount),
-            userID: file.uid.map { UInt32($0) },
-            groupID: file.gid.map { UInt32($0) },
+            mode: UInt32(truncatingIfNeeded: file.mode) & 0o7777,
+            linkCount: Int(clamping: file.linkCount),
+            userID: file.uid.map { UInt32(truncatingIfNeeded: $0) },
+            groupID: file.gid.map { UInt32(truncatingIfNeeded: $0) },
             byteCount: file.byteCount,
             accessed: file.accessedNanoseconds,
             modified: file.modifiedNanoseconds,

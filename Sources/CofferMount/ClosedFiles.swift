@@ -135,7 +135,7 @@ extension Filesystem {
     private func description(of number: UInt64) throws(Errno) -> FileInfo {
         guard let name = try name(of: number) else { throw .stale }
         let file = try call(FileStatParameters(name: name, group: group))
-        guard UInt64(file.inode) == number else { throw Errno(ENOENT) }
+        guard UInt64(clamping: file.inode) == number else { throw Errno(ENOENT) }
         return file
     }
 }

@@ -16,6 +16,7 @@ package struct Errno: Error, Hashable, Sendable {
     static let away = Errno(ENOTCONN)
     /// The file of a handle, or of the kernel's number, is not there any more.
     static let stale = Errno(ESTALE)
+    static let tooLarge = Errno(EFBIG)
     static let invalid = Errno(EINVAL)
     static let readFailed = Errno(EIO)
     static let notSupported = Errno(EOPNOTSUPP)

@@ -79,13 +79,22 @@ extension Filesystem {
         _ mode: OpenMode,
         _ birth: Birth
     ) throws(Errno) -> (attributes: Attributes, opening: UInt64) {
-        do throws(Errno) {
-            return try createNew(name, in: parent, mode, birth)
-        } catch {
-            guard error.code == EEXIST, !mode.isExclusive else { throw error }
+        for isLast in [false, true] {
+            do throws(Errno) {
+                return try createNew(name, in: parent, mode, birth)
+            } catch {
+                guard error.code == EEXIST, !mode.isExclusive else { throw error }
+            }
+            do throws(Errno) {
+                let attributes = try lookUp(name, in: parent).attributes
+                return (attributes, try open(attributes.number, mode).opening)
+            } catch {
+                // Another client has removed it again, or the name is that of a secret.
+                guard error.code == ENOENT else { throw error }
+                if isLast { break }
+            }
         }
-        let attributes = try lookUp(name, in: parent).attributes
-        return (attributes, try open(attributes.number, mode).opening)
+        throw Errno(EEXIST)
     }
 
     private func createNew(
@@ -151,6 +160,7 @@ extension Filesystem {
     /// Reads a range.
     package func read(_ number: UInt64, at offset: Int64, count: Int) throws(Errno) -> Secret {
         let file = try openFiles.file(number)
+        guard offset >= 0, count >= 0 else { throw .invalid }
         if offset >= Limits.fileBytes { return try empty() }
         let read = { (handle: Int64) in
             FileReadParameters(handle: handle, offset: offset, length: Int64(min(count, Limits.framePayloadBytes)))
@@ -190,7 +200,10 @@ extension Filesystem {
     /// Writes a range.
     package func write(_ number: UInt64, at offset: Int64, _ bytes: RawSpan) throws(Errno) {
         let file = try openFiles.file(number)
-        if offset + Int64(bytes.byteCount) > Limits.fileBytes { throw Errno(EFBIG) }
+        guard offset >= 0 else { throw .invalid }
+        if Int64(bytes.byteCount) > Limits.fileBytes || offset > Limits.fileBytes - Int64(bytes.byteCount) {
+            throw .tooLarge
+        }
         // The time that was stated before is not that of this write.
         settle(number)
         var done = 0
@@ -209,15 +222,19 @@ extension Filesystem {
     ///
     /// - Parameter flags: Those of fallocate(2).
     package func allocate(_ number: UInt64, at offset: Int64, count: Int64, flags: Int32) throws(Errno) {
+        guard offset >= 0, count > 0 else { throw .invalid }
+        let (end, isOver) = offset.addingReportingOverflow(count)
+        if isOver { throw .tooLarge }
         let file = try openFiles.file(number)
         settle(number)
         let keepsSize = flags & FALLOC_FL_KEEP_SIZE != 0
         switch flags & ~FALLOC_FL_KEEP_SIZE {
         case 0:
+            if end > Limits.fileBytes { throw .tooLarge }
             try file.write {
                 FileAllocateParameters(handle: $0, offset: offset, length: count, keepsSize: keepsSize)
             }
-        case FALLOC_FL_PUNCH_HOLE where keepsSize: try punch(file, offset..<(offset + count))
+        case FALLOC_FL_PUNCH_HOLE where keepsSize: try punch(file, offset..<min(end, max(offset, Limits.fileBytes)))
         default: throw .notSupported
         }
     }
@@ -230,7 +247,7 @@ extension Filesystem {
                 FilePunchParameters(handle: $0, offset: offset, length: range.upperBound - offset)
             }
             guard done.value.byteCount > 0 else { throw .readFailed }
-            offset += done.value.byteCount
+            offset += min(done.value.byteCount, range.upperBound - offset)
         }
     }
 
@@ -264,6 +281,8 @@ extension Filesystem {
     ///   - byteCount: Its new size.
     ///   - isOpen: Whether the program has it open. If not, it needs what an opening needs, even if another program has it open.
     func truncate(_ number: UInt64, to byteCount: Int64, isOpen: Bool) throws(Errno) {
+        guard byteCount >= 0 else { throw .invalid }
+        if byteCount > Limits.fileBytes { throw .tooLarge }
         if isOpen, let file = try? openFiles.file(number), file.isWritten {
             return try truncate(file, to: byteCount)
         }

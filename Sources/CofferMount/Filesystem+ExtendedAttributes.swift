@@ -33,13 +33,13 @@ extension Filesystem {
         do { return try Secret(exposed: names.map { $0 + "\0" }.joined()) } catch { throw Errno(error) }
     }
 
+    /// The class is not among them: programs that copy attributes would set it elsewhere, or remove it here.
     private func extendedAttributes(of number: UInt64) throws(Errno) -> [String] {
-        let classes = try attributes(of: number).protectionClass == nil ? [] : [Self.classAttribute]
-        if number == NodeTable.root { return classes }
+        if number == NodeTable.root { return [] }
         let list = try onFile(number) { path, handle, _ in
             FileListExtendedAttributesParameters(name: path, handle: handle, group: path == nil ? nil : group)
         }
-        return classes + list.value.attributes.map(\.name)
+        return list.value.attributes.map(\.name)
     }
 
     /// How a new value and an old one exclude each other.
@@ -81,17 +81,47 @@ extension Filesystem {
         case .mustBeNew: if attributes.protectionClass != nil { throw Errno(EEXIST) }
         case .mustExist: if attributes.protectionClass == nil { throw .noAttribute }
         }
+        try protect(number, as: wanted, isDirectory: attributes.kind == .directory)
+    }
+
+    private func protect(_ number: UInt64, as wanted: ProtectionClass, isDirectory: Bool) throws(Errno) {
         guard let path = try name(of: number) else { throw .notPermitted }
         settle()
-        let isDirectory = attributes.kind == .directory
         _ = try call(
             FileProtectParameters(name: path, protectionClass: wanted, isDefaultOnly: isDirectory, group: group)
         )
     }
 
-    /// Removes an attribute; a class can only be changed.
+    /// Gives a file at least the class of the one of which it becomes a copy.
+    package func protect(_ copy: UInt64, asCopyOf original: UInt64) throws(Errno) {
+        guard let least = try attributes(of: original).protectionClass,
+            let own = try attributes(of: copy).protectionClass, own.stricter(least) != own
+        else { return }
+        // What has no name any more ends with its handles.
+        guard (try? name(of: copy)) != nil else { return }
+        try protect(copy, as: least, isDirectory: false)
+    }
+
+    /// Gives a file the class of a new one in its directory, or a directory the default class of the one above it.
+    private func inheritClass(_ number: UInt64) throws(Errno) {
+        let attributes = try attributes(of: number)
+        guard let name = try name(of: number) else { throw .notPermitted }
+        if attributes.kind == .symbolicLink || attributes.protectionClass == nil { throw .noAttribute }
+        var parts = name.components.dropLast()
+        var inherited: ProtectionClass?
+        while inherited == nil, !parts.isEmpty {
+            let directory: ItemName
+            do { directory = try ItemName(parts.joined(separator: "/")) } catch { throw .nameTooLong }
+            inherited = try call(FileStatParameters(name: directory, group: group)).protectionClass
+            parts.removeLast()
+        }
+        let wanted = inherited ?? .completeUntilFirstUserAuthentication
+        try protect(number, as: wanted, isDirectory: attributes.kind == .directory)
+    }
+
+    /// Removes an attribute; without its class, a file has that of a new one in its directory.
     package func removeExtendedAttribute(_ name: String, of number: UInt64) throws(Errno) {
-        if name == Self.classAttribute { throw .notPermitted }
+        if name == Self.classAttribute { return try inheritClass(number) }
         guard name.hasPrefix("user.") else { throw .noAttribute }
         var isRepetition = false
         do throws(Errno) {

@@ -16,7 +16,8 @@ extension Filesystem {
             try sync()
             return false
         } catch {
-            return true
+            // Who has removed a file does not miss what was written.
+            return error != .stale
         }
     }
 }

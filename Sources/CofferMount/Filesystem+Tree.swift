@@ -23,10 +23,18 @@ extension Filesystem {
     }
 
     /// Removes a file, which goes on for the programs that have it open.
-    package func removeFile(_ name: FileName, in parent: UInt64) throws(Errno) { try remove(name, in: parent) }
+    package func removeFile(_ name: FileName, in parent: UInt64) throws(Errno) {
+        try remove(name, in: parent)
+        nodes.withLock { $0.remove(NodeTable.Place(parent, name)) }
+    }
 
-    /// Removes an empty directory.
-    package func removeDirectory(_ name: FileName, in parent: UInt64) throws(Errno) { try remove(name, in: parent) }
+    /// Removes an empty directory, which goes on for the programs that are in it.
+    package func removeDirectory(_ name: FileName, in parent: UInt64) throws(Errno) {
+        let place = NodeTable.Place(parent, name)
+        let attributes = nodes.withLock { $0.number(at: place) }.flatMap { try? self.attributes(of: $0) }
+        try remove(name, in: parent)
+        nodes.withLock { $0.remove(place, directory: attributes) }
+    }
 
     private func remove(_ name: FileName, in parent: UInt64) throws(Errno) {
         let path = try path(of: name, in: parent)
@@ -44,7 +52,6 @@ extension Filesystem {
             throw error
         }
         recent.removed(name, number, in: parent, since: ticket)
-        nodes.withLock { $0.remove(place) }
     }
 
     /// Makes a symbolic link.

@@ -139,7 +139,14 @@ package final class Filesystem: Sendable {
         }
         if let found = recent.attributes(of: number, believing: validity) { return found }
         let ticket = recent.ticket()
-        guard let file = try status(of: number) else {
+        let file: FileInfo?
+        do throws(Errno) {
+            file = try status(of: number)
+        } catch {
+            guard error == .stale, let removed = nodes.withLock({ $0.removedDirectory(number) }) else { throw error }
+            return RecentAnswers.Found(attributes: removed, validity: validity)
+        }
+        guard let file else {
             return RecentAnswers.Found(attributes: .root(at: mountTime), validity: validity)
         }
         let attributes = Attributes(file)
@@ -154,7 +161,7 @@ package final class Filesystem: Sendable {
             do throws(Errno) {
                 let file = try call(FileStatParameters(name: name, group: group))
                 // Another client may have replaced the file of this name.
-                if UInt64(file.inode) == number || number == NodeTable.root { return file }
+                if UInt64(clamping: file.inode) == number || number == NodeTable.root { return file }
             } catch {
                 guard error.code == ENOENT else { throw error }
             }
@@ -282,6 +289,7 @@ package final class Filesystem: Sendable {
 
     /// Lists a directory for a program that opens it.
     package func list(_ number: UInt64) throws(Errno) -> DirectoryListing {
+        if nodes.withLock({ $0.removedDirectory(number) }) != nil { return DirectoryListing { _ in ([], nil) } }
         let name = try name(of: number)
         let listing = DirectoryListing { [unowned self] (cursor) throws(Errno) in
             try page(of: number, name, from: cursor)

@@ -19,6 +19,8 @@ package struct NodeTable: Sendable {
         /// All names under which the kernel has looked it up and that still lead to it.
         var places: [Place] = []
         var lookupCount: UInt64 = 0
+        /// The attributes of a directory that was removed, which programs may have open, or be in.
+        var removed: Attributes?
     }
 
     /// The number of the root of the mount.
@@ -96,6 +98,18 @@ package struct NodeTable: Sendable {
         guard let number = numbers.removeValue(forKey: place) else { return }
         nodes[number]?.places.removeAll { $0 == place }
     }
+
+    /// Records that a directory was removed.
+    package mutating func remove(_ place: Place, directory attributes: Attributes?) {
+        let number = numbers[place]
+        remove(place)
+        guard let number, var attributes else { return }
+        attributes.linkCount = 0
+        nodes[number]?.removed = attributes
+    }
+
+    /// A directory that was removed, and that the kernel still knows.
+    package func removedDirectory(_ number: UInt64) -> Attributes? { nodes[number]?.removed }
 
     /// Records that an entry was renamed, and has replaced what was there.
     package mutating func move(_ place: Place, to target: Place) {

@@ -180,17 +180,24 @@ final class OpenFile: Sendable {
 
     /// Opens the file again after its connection broke.
     private func open(_ name: ItemName, _ access: FileAccess) throws(Errno) -> (handle: Handle, file: FileInfo?) {
-        try open(FileOpenParameters(name: name, access: access, isShared: access.writes, group: group))
+        do throws(Errno) {
+            return try open(FileOpenParameters(name: name, access: access, isShared: access.writes, group: group))
+        } catch {
+            // Another client has removed it.
+            throw error.code == ENOENT ? .stale : error
+        }
     }
 
     private func open(_ params: FileOpenParameters) throws(Errno) -> (handle: Handle, file: FileInfo?) {
         let reply = try openRepeatedly(params)
         // Another client may have replaced the file of this name: then the kernel looks it up again.
-        if let inode = reply.value.file?.inode, UInt64(inode) != number {
+        if let inode = reply.value.file?.inode, UInt64(clamping: inode) != number {
             _ = try? connection.call(FileCloseParameters(handle: reply.value.handle), in: reply.epoch)
             throw .stale
         }
-        if let mode = reply.value.file?.mode { mayHaveSpecialBits = UInt32(mode) & (S_ISUID | S_ISGID) != 0 }
+        if let mode = reply.value.file?.mode {
+            mayHaveSpecialBits = UInt32(truncatingIfNeeded: mode) & (S_ISUID | S_ISGID) != 0
+        }
         return (Handle(number: reply.value.handle, epoch: reply.epoch), reply.value.file)
     }
 
@@ -292,12 +299,16 @@ final class OpenFile: Sendable {
         payload: Secret?,
         _ params: (Int64) -> Parameters
     ) throws(Errno) -> DaemonConnection.Reply<Parameters.Result> {
-        var isRevived = false
+        var (isRevived, isReplaced) = (false, false)
         while true {
             let handle = try handle(isWriting: isWriting)
             do throws(CallFailure) {
                 return try connection.call(params(handle.number), payload: payload, in: handle.epoch)
             } catch .handleLost {
+                try reopen(handle)
+            } catch .refused(let error) where error.reason == .badHandle && !isReplaced {
+                // Another thread has closed it meanwhile, and there is another one, or it was lost.
+                isReplaced = true
                 try reopen(handle)
             } catch .refused(let error) where error.code == .interactionNotAllowed && !isRevived {
                 // A lock has ended the handle for good; after an unlock the file can be opened again.

@@ -76,7 +76,7 @@ final class ReadLanes: Sendable {
             let reply = try connection.call(try open())
             let lane = Lane(connection: connection, handle: reply.value.handle, epoch: reply.epoch)
             // Another client may have replaced the file of this name.
-            guard let inode = reply.value.file?.inode, UInt64(inode) == number else {
+            guard let inode = reply.value.file?.inode, UInt64(clamping: inode) == number else {
                 close(lane)
                 throw Errno.stale
             }

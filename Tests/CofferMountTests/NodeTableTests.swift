@@ -93,4 +93,16 @@ import Testing
         }
         #expect(throws: Errno(ENAMETOOLONG)) { try table.path(of: UInt64(Limits.nameComponents + 2)) }
     }
+
+    @Test func `a directory that was removed is known until the kernel forgets it`() throws {
+        var table = NodeTable()
+        table.lookUp(2, at: place("d"))
+        var attributes = Attributes.root(at: 0)
+        attributes.number = 2
+        table.remove(place("d"), directory: attributes)
+        #expect(table.removedDirectory(2)?.linkCount == 0)
+        #expect(throws: Errno(ESTALE)) { try table.path(of: 2) }
+        table.forget(2, 1)
+        #expect(table.removedDirectory(2) == nil)
+    }
 }

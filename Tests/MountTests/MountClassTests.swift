@@ -29,7 +29,54 @@ struct MountClassTests {
         #expect(classOf(path("a")) == "complete")
         #expect(try mount.daemon.coffer(["file", "stat", "a"]).text.contains("while unlocked"))
         #expect(setClass("unknown", of: path("a")) == EINVAL)
-        #expect(removeClass(of: path("a")) == EPERM)
+    }
+
+    @Test func `a class that is removed becomes that of a new file in the directory`() throws {
+        try put("x", to: path("a"))
+        #expect(setClass("complete", of: path("a")) == 0)
+        #expect(removeClass(of: path("a")) == 0)
+        #expect(classOf(path("a")) == "completeUntilFirstUserAuthentication")
+        for directory in ["d", "d/e"] { mkdir(path(directory), 0o755) }
+        #expect(removeClass(of: path("d/e")) == ENODATA)
+        #expect(setClass("complete", of: path("d")) == 0)
+        #expect(setClass("none", of: path("d/e")) == 0)
+        try put("x", to: path("d/e/f"))
+        #expect(classOf(path("d/e/f")) == "none")
+        #expect(removeClass(of: path("d/e")) == 0)
+        #expect(removeClass(of: path("d/e/f")) == 0)
+        #expect(classOf(path("d/e")) == "complete")
+        #expect(classOf(path("d/e/f")) == "complete")
+    }
+
+    @Test func `cp -a neither takes a class out of the mount, nor removes one`() throws {
+        try put("x", to: path("a"))
+        #expect(setClass("complete", of: path("a")) == 0)
+        let outside = mount.daemon.directory.appending("copy")
+        let copied = try mount.run("cp -a a '\(outside)'; cp -a '\(outside)' b")
+        #expect(copied.status == 0, "\(copied.errors)")
+        #expect(classOf(outside) == "errno \(ENODATA)")
+        #expect(classOf(path("b")) == "completeUntilFirstUserAuthentication")
+    }
+
+    @Test func `a copy that the kernel makes has at least the class of its source`() throws {
+        try put("secret", to: path("a"))
+        #expect(setClass("complete", of: path("a")) == 0)
+        mkdir(path("weak"), 0o755)
+        #expect(setClass("none", of: path("weak")) == 0)
+        try put("y", to: path("weak/open"))
+        let script = """
+            import os
+            for source, target in [('a', 'b'), ('a', 'weak/c'), ('weak/open', 'd'), ('weak/open', 'weak/e')]:
+                a, b = os.open(source, os.O_RDONLY), os.open(target, os.O_WRONLY | os.O_CREAT)
+                assert os.copy_file_range(a, b, 100) > 0
+            """
+        let copied = try runCommand("/usr/bin/python3", ["-c", script], directory: mount.path)
+        #expect(copied.status == 0, "\(copied.errors)")
+        #expect(try content(of: path("weak/c")) == "secret")
+        #expect(
+            ["b", "weak/c", "d", "weak/e"].map { classOf(path($0)) }
+                == ["complete", "complete", "completeUntilFirstUserAuthentication", "none"]
+        )
     }
 
     @Test func `FileProtectionType is read and set by the path in the mount, and nowhere else`() throws {

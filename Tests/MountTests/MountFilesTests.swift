@@ -27,6 +27,48 @@ struct MountFilesTests {
         #expect(try content(of: path("a")) == "first")
     }
 
+    @Test func `the name of a secret is taken, however a file is made`() throws {
+        #expect(try mount.daemon.coffer(["put", "token", "--kind", "token"], input: Array("x".utf8)).status == 0)
+        for flags in [0, O_EXCL, O_TRUNC] {
+            #expect(errnoOf { Int(open(path("token"), O_WRONLY | O_CREAT | flags, 0o600)) } == EEXIST)
+        }
+        #expect(errnoOf { Int(open(path("token"), O_WRONLY)) } == ENOENT)
+        #expect(errnoOf { Int(mkdir(path("token"), 0o700)) } == EEXIST)
+        #expect(errnoOf { Int(symlink("x", path("token"))) } == EEXIST)
+        #expect(errnoOf { Int(mknod(path("token"), S_IFREG | 0o600, 0)) } == EEXIST)
+        try put("y", to: path("a"))
+        #expect(errnoOf { Int(link(path("a"), path("token"))) } == EEXIST)
+        #expect(errnoOf { Int(rename(path("a"), path("token"))) } == EEXIST)
+        #expect(try mount.daemon.coffer(["get", "token"]).text == "x")
+    }
+
+    @Test func `a directory that was removed goes on for those who are in it`() throws {
+        mkdir(path("d"), 0o755)
+        mkdir(path("d/e"), 0o755)
+        let file = try OpenDescriptor(path("d/e/f"), O_RDWR | O_CREAT)
+        #expect(file.write("text") == 0)
+        let directory = try OpenDescriptor(path("d/e"), O_RDONLY | O_DIRECTORY)
+        #expect(unlink(path("d/e/f")) == 0)
+        #expect(rmdir(path("d/e")) == 0)
+        #expect(directory.status?.st_nlink == 0)
+        #expect(file.status?.st_size == 4)
+        let above = openat(directory.number, "..", O_RDONLY | O_DIRECTORY)
+        #expect(above >= 0)
+        var (one, other) = (stat(), stat())
+        #expect(fstat(above, &one) == 0 && stat(path("d"), &other) == 0)
+        #expect(one.st_ino == other.st_ino)
+        close(above)
+        #expect(errnoOf { Int(openat(directory.number, "g", O_WRONLY | O_CREAT, 0o600)) } == ENOENT)
+        #expect(errnoOf { Int(openat(directory.number, ".", O_RDONLY | O_DIRECTORY)) } == 0)
+    }
+
+    @Test func `the command line lists the size of a file that was just written`() throws {
+        let file = try OpenDescriptor(path("a"), O_WRONLY | O_CREAT)
+        #expect(file.write("hello") == 0)
+        #expect(try mount.daemon.coffer(["list", "--json"]).text.contains(#""bytes":5"#))
+        #expect(try mount.daemon.coffer(["show", "a", "--json"]).text.contains(#""bytes":5"#))
+    }
+
     @Test func `appending writes at the end, whatever the offset`() throws {
         try put("one", to: path("a"))
         let file = try OpenDescriptor(path("a"), O_WRONLY | O_APPEND)

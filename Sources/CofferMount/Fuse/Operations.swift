@@ -207,6 +207,13 @@ enum Operations {
             let opening = unsafe info?.pointee.fh ?? 0
             unsafe Request(request).confirm { (filesystem) throws(Errno) in try filesystem.sync(number, opening) }
         }
+        unsafe table.copy_file_range = { request, original, _, _, copy, _, _, _, _ in
+            unsafe Request(request).confirm { (filesystem) throws(Errno) in
+                try filesystem.protect(copy, asCopyOf: original)
+                // The kernel copies the content itself then.
+                throw .notSupported
+            }
+        }
         unsafe table.fallocate = { request, number, flags, offset, count, _ in
             let isOfRoot = unsafe Request(request).isOfRoot
             unsafe Request(request).confirm { (filesystem) throws(Errno) in
@@ -242,7 +249,9 @@ enum Operations {
     private static func addExtendedAttributes(to table: inout fuse_lowlevel_ops) {
         unsafe table.getxattr = { request, number, name, count in
             guard let name = unsafe name else { return unsafe Request(request).reply(.invalid) }
-            let text = unsafe String(cString: name)
+            guard let text = unsafe String(validatingCString: name) else {
+                return unsafe Request(request).reply(.notUTF8)
+            }
             unsafe Request(request).answer { (request, filesystem) throws(Errno) in
                 try request.reply(attribute: try filesystem.extendedAttribute(text, of: number), upTo: count)
             }
@@ -254,7 +263,9 @@ enum Operations {
         }
         unsafe table.setxattr = { request, number, name, value, count, flags in
             guard let name = unsafe name else { return unsafe Request(request).reply(.invalid) }
-            let text = unsafe String(cString: name)
+            guard let text = unsafe String(validatingCString: name) else {
+                return unsafe Request(request).reply(.notUTF8)
+            }
             let value = unsafe UnsafeRawBufferPointer(start: value, count: count)
             unsafe Request(request).confirm { (filesystem) throws(Errno) in
                 let condition = Filesystem.AttributeCondition(flags)
@@ -263,7 +274,9 @@ enum Operations {
         }
         unsafe table.removexattr = { request, number, name in
             guard let name = unsafe name else { return unsafe Request(request).reply(.invalid) }
-            let text = unsafe String(cString: name)
+            guard let text = unsafe String(validatingCString: name) else {
+                return unsafe Request(request).reply(.notUTF8)
+            }
             unsafe Request(request).confirm { (filesystem) throws(Errno) in
                 try filesystem.removeExtendedAttribute(text, of: number)
             }
@@ -284,6 +297,7 @@ private func list(
     let handle = unsafe info?.pointee.fh ?? 0
     unsafe Request(request).describe { (request, filesystem) throws(Errno) in
         let listing = try filesystem.listing(handle)
+        guard offset >= 0 else { throw .invalid }
         if offset == 0 { try listing.begin() }
         let page = try DirectoryPage(
             of: listing,

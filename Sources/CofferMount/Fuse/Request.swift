@@ -120,10 +120,10 @@ struct Request {
         var status = statvfs()
         status.f_bsize = UInt(Limits.chunkBytes)
         status.f_frsize = 4096
-        status.f_blocks = UInt(space.totalBytes / 4096)
-        status.f_bfree = UInt(space.freeBytes / 4096)
-        status.f_bavail = UInt(space.availableBytes / 4096)
-        status.f_files = UInt(space.fileCount) + status.f_bfree
+        status.f_blocks = UInt(clamping: space.totalBytes / 4096)
+        status.f_bfree = UInt(clamping: space.freeBytes / 4096)
+        status.f_bavail = UInt(clamping: space.availableBytes / 4096)
+        status.f_files = UInt(clamping: space.fileCount) &+ status.f_bfree
         status.f_ffree = status.f_bfree
         status.f_favail = status.f_bavail
         status.f_namemax = UInt(Limits.nameComponentBytes)
@@ -183,12 +183,12 @@ extension stat {
         self.init()
         st_ino = UInt(attributes.number)
         st_mode = attributes.mode | attributes.kind.typeBits
-        st_nlink = nlink_t(attributes.linkCount)
+        st_nlink = nlink_t(clamping: attributes.linkCount)
         st_uid = attributes.userID ?? Self.ownUser
         st_gid = attributes.groupID ?? Self.ownGroup
         st_size = off_t(attributes.byteCount)
         st_blksize = blksize_t(Limits.chunkBytes)
-        st_blocks = blkcnt_t((attributes.byteCount + 511) / 512)
+        st_blocks = blkcnt_t(attributes.byteCount / 512 + (attributes.byteCount % 512 > 0 ? 1 : 0))
         st_atim = timespec(nanoseconds: attributes.accessed)
         st_mtim = timespec(nanoseconds: attributes.modified)
         st_ctim = timespec(nanoseconds: attributes.changed)
