@@ -4,33 +4,71 @@ internal import CofferSystem
 internal import Glibc
 
 /// The directory at which a vault is mounted.
-struct MountPoint {
+struct MountPoint: ~Copyable {
     /// Its absolute path, without symbolic links.
     let path: String
+    /// The directory below the mount, locked: of two processes that mount there at once, one sees the other's mount.
+    private let directory: OwnedDescriptor
+
+    /// How often another process is given time to mount there, and how long each time, in microseconds.
+    private static let (attempts, pause): (Int, UInt32) = (100, 20_000)
 
     /// Checks a directory.
     ///
-    /// - Throws: `param` if it is not an empty directory.
+    /// - Throws: `param` if it is not an empty directory, or a vault is mounted there.
     init(_ path: String) throws(CofferError) {
+        try Self.checkNotMounted(path)
+        let directory = try Self.locked(path)
+        try Self.checkNotMounted(path)
         guard let resolved = unsafe realpath(path, nil) else {
             throw CofferError(.param, "can't use \(quotedForDisplay(path)): \(SystemError("realpath").reason)")
         }
         defer { unsafe free(resolved) }
-        self.path = unsafe String(cString: resolved)
-        guard let entries = Self.entries(of: self.path) else {
+        let absolute = unsafe String(cString: resolved)
+        guard let entries = Self.entries(of: absolute) else {
             throw CofferError(.param, "\(quotedForDisplay(path)) is not a directory that you can read")
         }
         if entries > 0 {
             throw CofferError(
                 .param,
                 "\(quotedForDisplay(path)) is not empty",
-                hint: "what is in it would be hidden: make a new directory"
+                hint: "its contents would be hidden: make a new directory"
             )
         }
+        self.path = absolute
+        self.directory = directory
+    }
+
+    private static func checkNotMounted(_ path: String) throws(CofferError) {
+        guard let mounted = MountTable.mount(at: path) else { return }
+        throw CofferError(
+            .param,
+            "a vault is mounted at \(quotedForDisplay(path)) already",
+            hint: "'coffer umount \(mounted)' ends that mount"
+        )
+    }
+
+    /// Opens a directory, and locks it unless its file system has no locks.
+    private static func locked(_ path: String) throws(CofferError) -> OwnedDescriptor {
+        let directory: OwnedDescriptor
+        do throws(SystemError) { directory = try OwnedDescriptor.open(path, O_RDONLY | O_DIRECTORY) } catch {
+            throw CofferError(.param, "can't use \(quotedForDisplay(path)): \(error.reason)")
+        }
+        for _ in 0..<attempts {
+            if flock(directory.number, LOCK_EX | LOCK_NB) == 0 || errno != EAGAIN { return directory }
+            usleep(pause)
+        }
+        throw CofferError(
+            .io,
+            "can't mount at \(quotedForDisplay(path)): another process has locked the directory",
+            hint: "end that process, or choose another directory"
+        )
     }
 
     /// Unmounts what an earlier mount has left when its process died.
-    static func removeDead(_ path: String) { if isDead(path) { unmount(path) } }
+    static func removeDead(_ path: String) {
+        if let mounted = MountTable.mount(at: path), isDead(mounted) { unmount(mounted) }
+    }
 
     /// Whether the process of a mount has died: everything there is `ENOTCONN` until it is unmounted.
     private static func isDead(_ path: String) -> Bool {

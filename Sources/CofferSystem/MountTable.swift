@@ -3,52 +3,51 @@ internal import Glibc
 /// The mounts of this process' namespace, and who uses them.
 package enum MountTable {
     private static let tableBytes = 1 << 22
+    /// `O_PATH`, which the module of the C library does not have.
+    private static let placeOnly: Int32 = 0o10_000_000
 
     /// The absolute path at which a vault is mounted.
+    ///
+    /// The kernel says which mount a path leads to, so that links, `..` and several mounts at one place make no difference.
+    /// It asks no process of a mount for that, which may have died.
     ///
     /// - Parameter path: A path that leads there.
     /// - Returns: `nil` if no vault is mounted there.
     package static func mount(at path: String) -> String? {
-        let absolute = resolved(path)
-        return mountedVaults.last { $0 == absolute }
-    }
-
-    /// The directory is resolved without the mount itself, whose process may have died.
-    private static func resolved(_ path: String) -> String {
-        let parts = path.split(separator: "/", omittingEmptySubsequences: true)
-        guard let last = parts.last, last != "..", last != "." else { return realPath(path) ?? path }
-        let parent =
-            path.hasPrefix("/")
-            ? "/" + parts.dropLast().joined(separator: "/") : parts.dropLast().joined(separator: "/")
-        guard let real = realPath(parent.isEmpty ? "." : parent) else { return path }
-        return real == "/" ? "/\(last)" : "\(real)/\(last)"
-    }
-
-    private static func realPath(_ path: String) -> String? {
-        guard let real = unsafe realpath(path, nil) else { return nil }
-        defer { unsafe free(real) }
-        return unsafe String(cString: real)
+        guard let found = place(of: path), found.mount.isVault else { return nil }
+        return found.path == found.mount.path ? found.mount.path : nil
     }
 
     /// Whether a path leads into a mounted vault, and not into another file system that is mounted below it.
-    package static func isInVault(_ path: String) -> Bool {
-        guard let real = realPath(path) else { return false }
-        // Of several mounts at one path, the last one is seen.
-        let innermost = mounts.reversed().filter { isInside(real, $0.path) }.max {
-            $0.path.utf8.count < $1.path.utf8.count
-        }
-        return innermost?.isVault ?? false
+    package static func isInVault(_ path: String) -> Bool { place(of: path)?.mount.isVault ?? false }
+
+    /// A mount.
+    private struct Mount {
+        let path: String
+        let isVault: Bool
     }
 
-    private static var mountedVaults: [String] { mounts.filter(\.isVault).map(\.path) }
+    /// The absolute path of what a path leads to, and the mount in which that is.
+    private static func place(of path: String) -> (path: String, mount: Mount)? {
+        let descriptor: OwnedDescriptor
+        do { descriptor = try OwnedDescriptor.open(path, placeOnly) } catch { return nil }
+        let own = "/proc/self/fd"
+        guard let absolute = target(of: "\(own)/\(descriptor.number)"),
+            let facts = text(of: "\(own)info/\(descriptor.number)"),
+            let fact = facts.split(separator: "\n").first(where: { $0.hasPrefix("mnt_id:") }),
+            let number = fact.split(separator: "\t").last, let mount = mount(numbered: number)
+        else { return nil }
+        return (absolute, mount)
+    }
 
-    /// All mounts, in their order.
-    private static var mounts: [(path: String, isVault: Bool)] {
-        guard let table = text(of: "/proc/self/mounts") else { return [] }
-        return table.split(separator: "\n").compactMap { line in
+    private static func mount(numbered number: Substring) -> Mount? {
+        guard let table = text(of: "/proc/self/mountinfo") else { return nil }
+        for line in table.split(separator: "\n") where line.hasPrefix("\(number) ") {
             let fields = line.split(separator: " ")
-            return fields.count > 2 ? (unescaped(fields[1]), fields[2] == "fuse.coffer") : nil
+            guard let separator = fields.firstIndex(of: "-"), separator + 1 < fields.count, separator > 4 else { break }
+            return Mount(path: unescaped(fields[4]), isVault: fields[separator + 1] == "fuse.coffer")
         }
+        return nil
     }
 
     /// Undoes the octal escapes of spaces and the like.

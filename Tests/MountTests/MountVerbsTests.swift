@@ -48,6 +48,46 @@ final class MountVerbsTests {
         #expect(!isMounted)
     }
 
+    @Test func `one vault is mounted at one place, whatever leads there`() throws {
+        let link = daemon.directory.appending("link")
+        symlink(directory, link)
+        mkdir(daemon.directory.appending("other"), 0o700)
+        let roundabout = daemon.directory.appending("other/../vault")
+        let spellings = [directory, directory + "/", directory + "/.", link, link + "/", roundabout]
+        for first in spellings {
+            #expect(try daemon.coffer(["mount", first]).status == 0)
+            for second in spellings {
+                let refused = try daemon.coffer(["mount", second])
+                #expect(refused.status == 64)
+                #expect(refused.errors.contains("is mounted at"), "\(refused.errors)")
+            }
+            #expect(mountCount == 1)
+            let ended = try daemon.coffer(["umount", spellings.randomElement() ?? first])
+            #expect(ended.status == 0, "\(ended.errors)")
+            #expect(mountCount == 0)
+        }
+    }
+
+    private var mountCount: Int {
+        let table = (try? String(contentsOfFile: "/proc/self/mounts", encoding: .utf8)) ?? ""
+        return table.components(separatedBy: " \(directory) fuse.coffer ").count - 1
+    }
+
+    @Test func `of several that mount at one place at once, one does`() throws {
+        let daemon = daemon
+        let directory = directory
+        DispatchQueue.concurrentPerform(iterations: 4) { _ in _ = try? daemon.coffer(["mount", directory]) }
+        #expect(mountCount == 1)
+        #expect(try daemon.coffer(["umount", directory]).status == 0)
+    }
+
+    @Test func `a directory inside of a mount is no mount`() throws {
+        #expect(try mount().status == 0)
+        mkdir(directory + "/d", 0o700)
+        #expect(try daemon.coffer(["umount", directory + "/d"]).status == 66)
+        #expect(try daemon.coffer(["umount", directory + "/d/.."]).status == 0)
+    }
+
     @Test func `a directory of the vault that does not exist can't be mounted`() throws {
         let refused = try mount("--path", "none")
         #expect(refused.status == 66)

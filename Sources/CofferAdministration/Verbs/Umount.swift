@@ -16,8 +16,7 @@ struct Umount: ParsableCommand {
     var directory: String
 
     func run() throws {
-        let path = directory.count > 1 && directory.hasSuffix("/") ? String(directory.dropLast()) : directory
-        guard let mounted = MountTable.mount(at: path) else {
+        guard let mounted = MountTable.mount(at: directory) else {
             throw CofferError(.itemNotFound, "no vault is mounted at \(quotedForDisplay(directory))")
         }
         if geteuid() == 0 {
