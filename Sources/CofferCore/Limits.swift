@@ -135,6 +135,10 @@ public enum Limits {
     package static let completedParts = 1000
     /// The bytes of names that the daemon keeps opened for completions, with their groups: about 200,000 names.
     package static let keptNameBytes = 8 << 20
+    /// The mounts that a status names because they have not confirmed a lock: more tell nothing new.
+    package static let unconfirmedMounts = 16
+    /// Milliseconds for which `coffer lock` waits for mounts to confirm: dropping all pages takes some.
+    package static let confirmationMilliseconds = 1000
     /// Seconds for which a client waits, by default, for a daemon that is silent during a call.
     public static let answerSeconds = 30
     /// Seconds without a use of a protected key until a lock, by default on a machine without a seat.

@@ -31,9 +31,10 @@ package enum MountProgram {
         let mountPoint = try MountPoint(options.mountPoint)
         let session = try Session(filesystem, at: mountPoint.path, isReadOnly: options.isReadOnly)
         try session.mount()
+        let place = mountPoint.path
         let signals = try HeldSignals([SIGTERM, SIGINT, SIGHUP])
         let ended = Ended(try WakeSignal())
-        try NativeThread.startDetached { Watcher(filesystem, session).run() }
+        try NativeThread.startDetached { Watcher(filesystem, session, at: place).run() }
         try NativeThread.startDetached { filesystem.settleLater() }
         try NativeThread.startDetached {
             session.run(threadCount: threadCount)
@@ -43,7 +44,7 @@ package enum MountProgram {
         if try signals.wait(for: ended.signal.descriptor.number) != nil {
             let failures = filesystem.syncAll()
             if failures > 0 { write("error: \(failures) files could not be synced\n") }
-            MountPoint.unmount(mountPoint.path)
+            MountPoint.unmount(place)
         }
         // Until here, another signal would end this process before it has unmounted.
         withExtendedLifetime(signals) {}

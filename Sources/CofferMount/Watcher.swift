@@ -17,14 +17,17 @@ final class Watcher: Sendable {
 
     private let filesystem: Filesystem
     private let cache: any Cache
+    /// The directory at which it is mounted, for who asks the daemon which mount has not confirmed a lock.
+    private let place: String
 
     private static let pause: UInt32 = 50_000
     /// How long an event waits for replies; if one takes longer, all is dropped, and nothing is believed for long.
     private static let patience = Duration.milliseconds(500)
 
-    init(_ filesystem: Filesystem, _ cache: any Cache) {
+    init(_ filesystem: Filesystem, _ cache: any Cache, at place: String) {
         self.filesystem = filesystem
         self.cache = cache
+        self.place = place
     }
 
     /// Follows events as long as the process runs.
@@ -37,14 +40,15 @@ final class Watcher: Sendable {
 
     private func follow(_ client: BlockingClient) {
         do throws(CofferError) {
-            try client.watchOthers(.items, in: filesystem.group)
+            try subscribe(client)
             // What happened before is unknown: the vault may be locked.
             dropEverything()
+            try subscribe(client)
             filesystem.reviewClosedFiles()
             // Replies from before that may be of before.
             guard filesystem.descriptions.drain(for: Self.patience) else { return }
             filesystem.isFollowing.store(true, ordering: .releasing)
-            while take(try client.nextEvent()) {}
+            while try take(try client.nextEvent(), client) {}
         } catch {}
         // With the daemon, keys have gone, and what others change is not told.
         filesystem.isFollowing.store(false, ordering: .releasing)
@@ -53,22 +57,30 @@ final class Watcher: Sendable {
         dropEntries()
     }
 
+    /// Subscribes to events, and confirms that what those that were handled have ended is gone.
+    private func subscribe(_ client: BlockingClient) throws(CofferError) {
+        try client.watchOthers(.items, in: filesystem.group, keepingAt: place)
+    }
+
     /// Handles an event.
     ///
     /// - Returns: Whether the kernel has dropped what the event concerns.
-    private func take(_ event: VaultEvent) -> Bool {
+    private func take(_ event: VaultEvent, _ client: BlockingClient) throws(CofferError) -> Bool {
         filesystem.recent.forget()
         switch event {
         // While the keys are still there, changes of mapped memory can be written.
         case .protectedDataWillBecomeUnavailable: dropContents(of: filesystem.openFiles.all.map(\.number))
         // What was sealed is described anew.
-        case .protectedDataDidBecomeUnavailable, .inactiveDataDidBecomeUnavailable, .protectedDataDidBecomeAvailable:
+        case .protectedDataDidBecomeAvailable: dropEverything()
+        case .protectedDataDidBecomeUnavailable, .inactiveDataDidBecomeUnavailable:
             dropEverything()
+            try subscribe(client)
         // Names are sealed.
         case .firstUnlockDataDidBecomeUnavailable:
             filesystem.descriptions.drain(for: Self.patience)
             dropEverything()
             dropEntries()
+            try subscribe(client)
         case .eventsMissed: return false
         case .itemsDidChange(let changes):
             for change in changes { take(change) }
@@ -102,7 +114,7 @@ final class Watcher: Sendable {
     /// Has the kernel look again at what another client has changed; what this mount changes, the kernel knows.
     private func take(_ change: ItemChange) {
         guard change.store == .file else { return }
-        if let inode = change.inode { dropContents(of: [UInt64(inode)].filter(isKnown)) }
+        if let inode = change.inode { dropContents(of: [UInt64(clamping: inode)].filter(isKnown)) }
         if change.kind == .changed && !isReplacement(change) { return }
         for name in [change.formerName, change.name].compactMap(\.self) { dropEntry(name) }
     }
@@ -111,7 +123,7 @@ final class Watcher: Sendable {
     private func isReplacement(_ change: ItemChange) -> Bool {
         guard let name = change.name, let inode = change.inode else { return true }
         let known = filesystem.nodes.withLock { nodes in nodes.place(ofPath: name).flatMap { nodes.number(at: $0) } }
-        return known.map { $0 != UInt64(inode) } ?? false
+        return known.map { $0 != UInt64(clamping: inode) } ?? false
     }
 
     private func isKnown(_ number: UInt64) -> Bool { filesystem.nodes.withLock { $0.isKnown(number) } }

@@ -27,6 +27,22 @@ final class EventHub {
         return found
     }
 
+    /// The mounts that have not confirmed that they have dropped what a lock ended.
+    var unconfirmedMounts: [UnconfirmedMount] {
+        let callers = subscribers().lazy.map(\.caller).filter { $0.subscription.unconfirmedCount > 0 }
+        return callers.prefix(Limits.unconfirmedMounts).compactMap { caller -> UnconfirmedMount? in
+            caller.subscription.keepingPlace.map { place in
+                UnconfirmedMount(place: place, processID: Int64(max(0, caller.identity.processID ?? 0)))
+            }
+        }
+    }
+
+    /// Notifies a client, and expects its confirmation if the event ends what it keeps.
+    private func notify(_ connection: Connection, of event: VaultEvent, _ frame: [UInt8]) {
+        if event.endsWhatIsKept { connection.caller.subscription.wantConfirmation() }
+        connection.notify(event, frame)
+    }
+
     /// Notifies of the state of protected data, if it has changed.
     ///
     /// Each client is notified at once: what a thousand clients are sent takes longer than a commit, and the first of
@@ -44,7 +60,7 @@ final class EventHub {
         }
         let frames = events.map { ($0, $0.frame) }
         for connection in subscribers() {
-            for (event, frame) in frames { connection.notify(event, frame) }
+            for (event, frame) in frames { notify(connection, of: event, frame) }
             connections.sendEarly(connection)
         }
     }
@@ -64,7 +80,7 @@ final class EventHub {
             guard let parts = event.parts(for: connection.caller) else {
                 let frame = whole ?? event.frame
                 whole = frame
-                connection.notify(event, frame)
+                notify(connection, of: event, frame)
                 continue
             }
             for part in parts { connection.notify(part, part.frame) }
@@ -81,6 +97,18 @@ enum ProtectedData {
 }
 
 extension VaultEvent {
+    /// Whether a client that keeps data confirms that it has dropped it then.
+    fileprivate var endsWhatIsKept: Bool {
+        switch self {
+        case .protectedDataDidBecomeUnavailable, .inactiveDataDidBecomeUnavailable,
+            .firstUnlockDataDidBecomeUnavailable:
+            true
+        case .attemptDidFail, .auditDidGrow, .eventsMissed, .itemsDidChange, .protectedDataDidBecomeAvailable,
+            .protectedDataWillBecomeUnavailable:
+            false
+        }
+    }
+
     /// The number of missed events that it counts for.
     var count: Int {
         switch self {

@@ -264,6 +264,7 @@ extension Server: VaultObserver {
     package func openFileCounts(of tenant: Int) -> (held: Int, used: Int) { connections.openFileCounts(of: tenant) }
     package func commit() { turn.commit() }
     package var uses: [ConnectionUse] { connections.uses }
+    package var unconfirmedMounts: [UnconfirmedMount] { hub.unconfirmedMounts }
 
     package func answer(to address: CredentialAddress, of client: ClientIdentity) -> CredentialAnswer {
         units.answer(to: address, of: client)

@@ -334,6 +334,8 @@ package protocol VaultObserver: AnyObject {
     func cancelRequest(_ id: RequestID, besides call: Call)
     /// The number of files that a tenant has open, and that of all tenants.
     func openFileCounts(of tenant: Int) -> (held: Int, used: Int)
+    /// The mounts that have not confirmed that they have dropped what a lock ended.
+    var unconfirmedMounts: [UnconfirmedMount] { get }
     /// What the connections use, in the order of their numbers.
     var uses: [ConnectionUse] { get }
     /// The answer that a service manager would get for a credential.

@@ -61,6 +61,7 @@ private struct StatusReport: Printable {
                 ("hint", hint),
             ]
         }
+        for mount in status.unconfirmed { fields.append(("mount", mount.warning)) }
         for fault in status.faults { fields += [("fault", "\(fault.what)"), ("hint", "\(fault.hint)")] }
         fields.append(("daemon", "cofferd \(status.version), protocol \(status.protocolNumber)"))
         return [Line](width: 11, fields)

@@ -184,8 +184,18 @@ public final class BlockingClient {
     }
 
     /// Subscribes to the events of the vault, without changes of items by this process.
-    package func watchOthers(_ selection: EventSelection, in group: String?) throws(CofferError) {
-        try call(VaultWatchParameters(selection, isOfOthersOnly: true, group: group))
+    ///
+    /// - Parameters:
+    ///   - selection: The events in addition to lock and unlock.
+    ///   - group: The access group whose items they are about.
+    ///   - place: Where this client keeps data that a lock must end: the next call confirms that it is gone, and so does
+    ///     one after each event that ends it.
+    package func watchOthers(
+        _ selection: EventSelection,
+        in group: String?,
+        keepingAt place: String
+    ) throws(CofferError) {
+        try call(VaultWatchParameters(selection, isOfOthersOnly: true, keepingPlace: place, group: group))
     }
 
     /// Waits for the next event, which may already have arrived during another call.

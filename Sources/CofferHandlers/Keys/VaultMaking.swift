@@ -10,10 +10,11 @@ package import CofferWire
 
 extension Vault {
     package func vaultStatus(_ params: VaultStatusParameters, _ call: Call) throws -> Step {
-        .done(Reply(try status()))
+        .done(Reply(try status(for: call.caller)))
     }
 
-    func status() throws(CofferError) -> VaultStatus {
+    /// - Parameter caller: The client, if it is to know of mounts that have not confirmed a lock.
+    func status(for caller: Caller? = nil) throws(CofferError) -> VaultStatus {
         let state = try state()
         let now = settings.clock.now
         let keys = openKeys
@@ -41,8 +42,17 @@ extension Vault {
             trashCount: trash?.count ?? 0,
             trashByteCount: trash?.byteCount ?? 0,
             configurationTrouble: trouble,
+            unconfirmed: unconfirmedMounts(in: state, for: caller),
             faults: catalog?.faults ?? []
         )
+    }
+
+    private func unconfirmedMounts(in state: VaultState, for caller: Caller?) -> [UnconfirmedMount] {
+        guard let caller, caller.rights.verbs.contains(.lock) else { return [] }
+        switch state {
+        case .locked, .lockedExpired, .beforeFirstUnlock: return observer?.unconfirmedMounts ?? []
+        case .noVault, .deviceKeyMissing, .noPasscode, .unlocked, .locking: return []
+        }
     }
 
     package func vaultInit(_ params: VaultInitParameters, _ call: Call) throws -> Step {
@@ -146,6 +156,6 @@ extension Vault {
 
     package func vaultLock(_ params: VaultLockParameters, _ call: Call) throws -> Step {
         observer?.lock(graceSeconds: params.graceSeconds.map { Int($0) })
-        return .done(Reply(try status()))
+        return .done(Reply(try status(for: call.caller)))
     }
 }
