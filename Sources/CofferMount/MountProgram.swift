@@ -28,10 +28,7 @@ package enum MountProgram {
         MountPoint.removeDead(options.mountPoint)
         let filesystem = Filesystem(options.subject, connectionCount: threadCount)
         try filesystem.check()
-        let mountPoint = try MountPoint(options.mountPoint)
-        let session = try Session(filesystem, at: mountPoint.path, isReadOnly: options.isReadOnly)
-        try session.mount()
-        let place = mountPoint.path
+        let (session, place) = try mount(filesystem, options)
         let signals = try HeldSignals([SIGTERM, SIGINT, SIGHUP])
         let ended = Ended(try WakeSignal())
         try NativeThread.startDetached { Watcher(filesystem, session, at: place).run() }
@@ -49,6 +46,16 @@ package enum MountProgram {
         // Until here, another signal would end this process before it has unmounted.
         withExtendedLifetime(signals) {}
         exit(EXIT_SUCCESS)
+    }
+
+    /// Mounts; the directory is locked meanwhile, and not longer.
+    ///
+    /// - Returns: The session, and the absolute path of the directory.
+    private static func mount(_ filesystem: Filesystem, _ options: MountOptions) throws -> (Session, String) {
+        let mountPoint = try MountPoint(options.mountPoint)
+        let session = try Session(filesystem, at: mountPoint.path, isReadOnly: options.isReadOnly)
+        try session.mount()
+        return (session, mountPoint.path)
     }
 
     /// Signals that the file system was unmounted.
