@@ -1,3 +1,5 @@
+internal import CofferCore
+
 /// The times of a node of the tree, in nanoseconds since 1970.
 package struct NodeTimes: Equatable, Sendable {
     /// When the content was last read, as far as a client has stated it: reading changes nothing on the disk.
@@ -29,8 +31,7 @@ package struct NodeTimes: Equatable, Sendable {
 
     /// Milliseconds in nanoseconds; the nearest that can be represented for what is beyond the year 2262, or before 1677.
     package static func nanoseconds(_ milliseconds: Int64) -> Int64 {
-        let (product, isBeyond) = milliseconds.multipliedReportingOverflow(by: perMillisecond)
-        return isBeyond ? (milliseconds < 0 ? .min : .max) : product
+        milliseconds.nearestProduct(perMillisecond)
     }
 
     private static let perMillisecond: Int64 = 1_000_000

@@ -1,3 +1,4 @@
+internal import CofferCore
 internal import Glibc
 
 /// A clock on `CLOCK_BOOTTIME`, in nanoseconds: it continues during suspend, and can't be set.
@@ -15,9 +16,7 @@ package struct BootClock: Sendable {
     package static let system = BootClock(
         bootID: readBootID(),
         read: {
-            var now = timespec()
-            unsafe clock_gettime(CLOCK_BOOTTIME, &now)
-            return UInt64(now.tv_sec) * 1_000_000_000 + UInt64(now.tv_nsec)
+            UInt64(clamping: timespec(of: CLOCK_BOOTTIME).nanoseconds)
         },
         makeTimer: { (loop, handler) throws(SystemError) in try LoopTimer(on: loop, handler: handler) }
     )
@@ -69,11 +68,22 @@ package protocol ClockTimer: AnyObject {
 }
 
 /// The wall-clock time in milliseconds since 1970, for dates in items.
-package func wallClockMilliseconds() -> Int64 { wallClockNanoseconds() / 1_000_000 }
+package func wallClockMilliseconds() -> Int64 { timespec(of: CLOCK_REALTIME).milliseconds }
 
-/// The wall-clock time in nanoseconds since 1970, for the times of files.
-package func wallClockNanoseconds() -> Int64 {
-    var now = timespec()
-    unsafe clock_gettime(CLOCK_REALTIME, &now)
-    return Int64(now.tv_sec) * 1_000_000_000 + Int64(now.tv_nsec)
+/// The wall-clock time in nanoseconds since 1970, for the times of files; the nearest that can be represented for what is
+/// beyond the year 2262.
+package func wallClockNanoseconds() -> Int64 { timespec(of: CLOCK_REALTIME).nanoseconds }
+
+extension timespec {
+    /// The present time of a clock.
+    init(of clock: clockid_t) {
+        self.init()
+        unsafe clock_gettime(clock, &self)
+    }
+
+    /// The nearest number of nanoseconds that can be represented.
+    var nanoseconds: Int64 { Int64(tv_sec).nearestProduct(1_000_000_000).nearestSum(Int64(tv_nsec)) }
+
+    /// The nearest number of milliseconds that can be represented.
+    var milliseconds: Int64 { Int64(tv_sec).nearestProduct(1000).nearestSum(Int64(tv_nsec) / 1_000_000) }
 }

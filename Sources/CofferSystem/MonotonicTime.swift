@@ -1,3 +1,4 @@
+internal import CofferCore
 internal import Glibc
 
 /// A point in time on `CLOCK_MONOTONIC`, to measure how long something takes.
@@ -8,20 +9,16 @@ package struct MonotonicTime: Comparable, Sendable {
     private let nanoseconds: Int64
 
     /// The present.
-    package static var now: MonotonicTime {
-        var time = timespec()
-        unsafe clock_gettime(CLOCK_MONOTONIC, &time)
-        return MonotonicTime(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
-    }
+    package static var now: MonotonicTime { MonotonicTime(nanoseconds: timespec(of: CLOCK_MONOTONIC).nanoseconds) }
 
     /// A later point.
     package static func + (time: MonotonicTime, duration: Duration) -> MonotonicTime {
-        MonotonicTime(nanoseconds: time.nanoseconds + Int64(duration / .nanoseconds(1)))
+        MonotonicTime(nanoseconds: time.nanoseconds.nearestSum(Int64(duration / .nanoseconds(1))))
     }
 
     /// The time from one point to another.
     package static func - (end: MonotonicTime, start: MonotonicTime) -> Duration {
-        .nanoseconds(end.nanoseconds - start.nanoseconds)
+        .nanoseconds(end.nanoseconds.nearestDifference(start.nanoseconds))
     }
 
     package static func < (one: MonotonicTime, other: MonotonicTime) -> Bool { one.nanoseconds < other.nanoseconds }
