@@ -82,7 +82,7 @@ extension Catalog {
     package func backupDueSeconds(_ keys: VaultKeys) -> Int64? {
         guard let record = try? backupRecord(keys), record.warnAfterSeconds > 0 else { return nil }
         guard let completed = record.completed else { return 0 }
-        let age = max(0, wallClockMilliseconds() - completed) / 1000
+        let age = max(0, wallClockMilliseconds().nearestDifference(completed)) / 1000
         return age > record.warnAfterSeconds ? age : nil
     }
 
