@@ -150,20 +150,24 @@ extension KeychainStore {
     }
 
     /// The former values of an item, as rows.
+    ///
+    /// - Throws: `decode` if one can't be a value, or if they are too many.
     func values(of id: ItemID) throws -> [KeptItem.Value] {
         var values: [KeptItem.Value] = []
         try connection.rows(
             "SELECT class_key, metadata, wrapped_key, secret FROM keychain_history WHERE uuid = ? ORDER BY id",
             .blob(id.bytes)
         ) { row in
-            values.append(
-                KeptItem.Value(
-                    classKey: UInt8(truncatingIfNeeded: try row.integer(0)),
-                    metadata: try row.blob(1),
-                    wrappedKey: try row.blob(2),
-                    secret: try row.blob(3)
-                )
+            let value = KeptItem.Value(
+                classKey: UInt8(truncatingIfNeeded: try row.integer(0)),
+                metadata: try row.blob(1),
+                wrappedKey: try row.blob(2),
+                secret: try row.blob(3)
             )
+            guard values.count < Int(UInt8.max), max(value.metadata.count, value.wrappedKey.count) <= UInt16.max else {
+                throw CofferError.damaged("a former value of an item", found: "its row has impossible values")
+            }
+            values.append(value)
             return true
         }
         return values
