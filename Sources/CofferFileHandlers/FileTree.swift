@@ -348,6 +348,7 @@ private final class DirectoryProtection: SlicedWork {
 
     private func protect(_ entry: FileEntry, _ catalog: Catalog, _ now: Int64) throws {
         doneCount += 1
+        guard entry.hasClass else { return }
         // A directory inside that inherits its class keeps inheriting it.
         let isTop = entry.path.utf8.elementsEqual(params.name.path.utf8)
         if entry.isDirectory && !isTop && entry.protectionClass == nil { return }

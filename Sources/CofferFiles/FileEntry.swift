@@ -17,6 +17,8 @@ package struct FileEntry {
     package var protectionClass: ProtectionClass? {
         isDirectory ? node.metadata.defaultClass : node.protectionClass
     }
+    /// Whether it can have a class: a symbolic link has none.
+    package var hasClass: Bool { isDirectory || node.kind == .file }
     package var metadata: NodeMetadata { node.metadata }
     /// The number that all names of it share, and that nothing else ever gets.
     package var inode: Int64 { node.id }

@@ -223,8 +223,9 @@ extension FileStore {
     ///   - directory: The directory.
     ///   - protectionClass: The class; existing files keep theirs.
     ///   - now: Milliseconds since 1970.
-    package func setDefaultClass(of directory: FileEntry, to protectionClass: ProtectionClass, now: Int64) throws {
-        precondition(directory.isDirectory, "a file has no default class")
+    /// - Throws: `param` for anything else.
+    private func setDefaultClass(of directory: FileEntry, to protectionClass: ProtectionClass, now: Int64) throws {
+        guard directory.isDirectory else { throw Self.hasNoClass(directory) }
         var node = directory.node
         if node.metadata.defaultClass == protectionClass { return }
         node.metadata.defaultClass = protectionClass
@@ -240,13 +241,15 @@ extension FileStore {
     ///   - now: Milliseconds since 1970.
     ///   - rewrapKept: Gives what a file keeps of a keychain item the new class as well.
     /// - Returns: Whether it had another class.
-    /// - Throws: `interactionNotAllowed` if a key that a file's change of class needs is not in memory.
+    /// - Throws: `param` for a symbolic link; `interactionNotAllowed` if a key that a file's change of class needs is not in
+    ///   memory.
     package func protect(
         _ entry: FileEntry,
         as protectionClass: ProtectionClass,
         now: Int64,
         rewrapKept: ([UInt8]) throws -> [UInt8] = { $0 }
     ) throws -> Bool {
+        guard entry.hasClass else { throw Self.hasNoClass(entry) }
         if entry.protectionClass == protectionClass { return false }
         if let file = entry.file {
             try protect(file, as: protectionClass, now: now, rewrapKept: rewrapKept)
@@ -257,6 +260,15 @@ extension FileStore {
     }
 
     // MARK: Errors
+
+    private static func hasNoClass(_ entry: FileEntry) -> CofferError {
+        CofferError(
+            .param,
+            "\(entry.quoted) is a symbolic link, which has no class",
+            hint: "name the file that it leads to",
+            reason: .notSupported
+        )
+    }
 
     static func exists(_ name: ItemName, _ kind: FileTree.Kind) -> CofferError {
         CofferError(
