@@ -30,11 +30,11 @@ package struct QuarantineTable {
     /// The rows after a number, and whether each could be restored now.
     ///
     /// - Parameters:
-    ///   - place: The last number of the previous page; 0 at the beginning.
+    ///   - place: The last number of the previous page; `nil` at the beginning.
     ///   - order: The parameters of the check.
     /// - Returns: The entries, in ascending order of their numbers.
     /// - Throws: ``DatabaseError``.
-    package func entries(after place: Int64, _ order: CheckOrder) throws -> [QuarantineEntry] {
+    package func entries(after place: Int64?, _ order: CheckOrder) throws -> [QuarantineEntry] {
         try numbers(after: place, limit: order.limit).compactMap { try entry($0, order) }
     }
 
@@ -66,11 +66,12 @@ package struct QuarantineTable {
         }
     }
 
-    func numbers(after place: Int64, limit: Int) throws -> [Int64] {
+    func numbers(after place: Int64?, limit: Int) throws -> [Int64] {
         try connection.numbers(sql.numbers, after: place, limit: limit)
     }
 
-    func last() throws -> Int64 { try connection.row(sql.last) { try $0.optionalInteger(0) ?? 0 } ?? 0 }
+    /// The highest number; `nil` if there is no row.
+    func last() throws -> Int64? { try connection.row(sql.last) { try $0.optionalInteger(0) } ?? nil }
 
     private func head(_ number: Int64) throws -> QuarantineHead? {
         try connection.row(sql.head, .integer(number)) { row in

@@ -56,12 +56,13 @@ extension FileStore {
 
     // MARK: Contents
 
-    /// The number of the first file after a row; `nil` if there is none.
-    package func nextFile(after number: Int64) throws -> Int64? {
-        try connection.row(
-            "SELECT id FROM file_nodes WHERE id > ? AND kind = 2 ORDER BY id LIMIT 1",
-            .integer(number)
-        ) { try $0.integer(0) }
+    /// The number of the first file after a row, or of the first one at all; `nil` if there is none.
+    package func nextFile(after number: Int64?) throws -> Int64? {
+        try connection.numbers(
+            "SELECT id FROM file_nodes WHERE id >= ? AND kind = 2 ORDER BY id LIMIT ?",
+            after: number,
+            limit: 1
+        ).first
     }
 
     /// The file with a number, with as much of its path as can be read.

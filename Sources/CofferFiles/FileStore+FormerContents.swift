@@ -206,10 +206,10 @@ extension FileStore {
     /// Checks some versions: that each belongs to a file, and that its row is authentic.
     ///
     /// - Parameters:
-    ///   - number: The number of the last version.
+    ///   - number: The number of the last version; `nil` at the beginning.
     ///   - order: The parameters of the check.
     /// - Throws: ``DatabaseError``.
-    package func checkVersions(after number: Int64, _ order: CheckOrder) throws -> CheckSlice<Int64> {
+    package func checkVersions(after number: Int64?, _ order: CheckOrder) throws -> CheckSlice<Int64> {
         var slice = CheckSlice<Int64>()
         let rows = try versions.checked(after: number, limit: order.limit)
         for row in rows {

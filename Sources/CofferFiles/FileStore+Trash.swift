@@ -146,7 +146,7 @@ extension FileStore {
             try forgetRemoved()
             for (version, sealed) in try versions.takeOut(ofFile: place.id) {
                 image.versions.append((version.number, sealed))
-                versionBytes += version.byteCount
+                versionBytes = versionBytes.nearestSum(version.byteCount)
             }
             try connection.execute(
                 "INSERT INTO file_kept (node, content) VALUES (?, ?)",
@@ -296,11 +296,11 @@ extension FileStore {
     /// The numbers of kept files, for the check of the trash.
     ///
     /// - Parameters:
-    ///   - number: The number after which they begin.
+    ///   - number: The number after which they begin; `nil` for the first one.
     ///   - limit: The greatest number of them.
-    package func keptFiles(after number: Int64, limit: Int) throws -> [Int64] {
+    package func keptFiles(after number: Int64?, limit: Int) throws -> [Int64] {
         try connection.numbers(
-            "SELECT node FROM file_kept WHERE node > ? ORDER BY node LIMIT ?",
+            "SELECT node FROM file_kept WHERE node >= ? ORDER BY node LIMIT ?",
             after: number,
             limit: limit
         )

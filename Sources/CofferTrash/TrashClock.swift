@@ -28,6 +28,8 @@ package struct TrashClock: Equatable {
     private static let version: UInt8 = 1
     /// As much as a time without the daemon counts at most, in milliseconds.
     package static let greatestGap: Int64 = 86_400_000
+    /// More than passes: a row that has been changed may hold any number.
+    static let greatestTime: Int64 = 1 << 53
 
     /// Milliseconds, from an arbitrary beginning.
     package let time: Int64
@@ -50,7 +52,7 @@ package struct TrashClock: Equatable {
             isSameBoot
             ? Int64(clamping: (moment.boot - boot) / 1_000_000)
             : min(max(0, moment.wall.subtractingReportingOverflow(wall).partialValue), Self.greatestGap)
-        return TrashClock(at: moment, time: time &+ passed)
+        return TrashClock(at: moment, time: min(time.nearestSum(passed), Self.greatestTime))
     }
 
     package var encoded: [UInt8] {
@@ -71,7 +73,7 @@ package struct TrashClock: Equatable {
         wall = try reader.read()
         boot = UInt64(bitPattern: try reader.read(Int64.self))
         bootID = try reader.readText()
-        guard reader.isAtEnd, time >= 0 else { throw ByteReader.Malformed() }
+        guard reader.isAtEnd, (0...Self.greatestTime).contains(time) else { throw ByteReader.Malformed() }
     }
 }
 
@@ -105,7 +107,10 @@ extension TrashStore {
     }
 
     private func latestRemoval() throws -> Int64 {
-        try connection.row("SELECT max(removed) FROM trash") { max(0, try $0.optionalInteger(0) ?? 0) } ?? 0
+        try connection.row(
+            "SELECT max(removed) FROM trash WHERE removed BETWEEN 0 AND ?",
+            .integer(TrashClock.greatestTime)
+        ) { try $0.optionalInteger(0) ?? 0 } ?? 0
     }
 
     private static let clockContext = Array("coffer trash clock v1".utf8)

@@ -53,7 +53,7 @@ package struct TrashEntry {
     ///   - lifetime: How long an entry stays.
     ///   - time: The time in the trash.
     package func remaining(of lifetime: Int64, at time: Int64) -> Int64 {
-        max(0, lifetime - max(0, time - row.removed))
+        max(0, lifetime - max(0, time.nearestDifference(row.removed)))
     }
 }
 

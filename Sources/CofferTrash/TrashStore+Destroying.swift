@@ -1,3 +1,4 @@
+internal import CofferCore
 internal import CofferCrypto
 internal import CofferDatabase
 internal import CofferKeys
@@ -38,13 +39,7 @@ extension TrashStore {
     /// - Returns: `nil` if every entry stays.
     /// - Throws: ``DatabaseError``.
     package func nextDoomed(lifetime: Int64, bound: Int64, time: Int64) throws -> DoomedEntry? {
-        let full = try connection.row(
-            """
-            SELECT number FROM trash_keys WHERE (length(sealed) = 0 OR bytes > ?) AND entries > 0 LIMIT 1
-            """,
-            .integer(bound)
-        ) { try $0.integer(0) }
-        if let full {
+        while let full = try fullTrash(bound) {
             let entry = try connection.row(
                 "SELECT number, node FROM trash WHERE trash_key = ? ORDER BY number LIMIT 1",
                 .integer(full)
@@ -52,14 +47,23 @@ extension TrashStore {
             if let entry { return entry }
             // The counts of a group without entries are wrong.
             try connection.execute("UPDATE trash_keys SET entries = 0, bytes = 0 WHERE number = ?", .integer(full))
-            return try nextDoomed(lifetime: lifetime, bound: bound, time: time)
         }
         return try connection.row(
             "SELECT number, node, removed FROM trash ORDER BY number LIMIT 1"
         ) { row -> DoomedEntry? in
-            guard time - (try row.integer(2)) >= lifetime else { return nil }
+            guard time.nearestDifference(try row.integer(2)) >= lifetime else { return nil }
             return DoomedEntry(number: try row.integer(0), node: try row.optionalInteger(1))
         } ?? nil
+    }
+
+    /// The number of a group's key whose trash was emptied or is too large.
+    private func fullTrash(_ bound: Int64) throws -> Int64? {
+        try connection.row(
+            """
+            SELECT number FROM trash_keys WHERE (length(sealed) = 0 OR bytes > ?) AND entries > 0 LIMIT 1
+            """,
+            .integer(bound)
+        ) { try $0.integer(0) }
     }
 
     /// Forgets the keys of emptied trashes of which no row is left.

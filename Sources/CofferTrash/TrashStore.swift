@@ -40,7 +40,7 @@ package final class TrashStore {
         time: Int64
     ) throws -> Int64 {
         let key = try key(of: label.group)
-        let byteCount = Int64(image.count) + (node == nil ? 0 : label.byteCount) + versionBytes
+        let byteCount = (node == nil ? 0 : label.byteCount).nearestSum(versionBytes).nearestSum(Int64(image.count))
         try connection.execute(
             """
             INSERT INTO trash (trash_key, removed, bytes, wants_passcode, node, label, sealed)
@@ -68,19 +68,20 @@ package final class TrashStore {
     ///
     /// - Parameters:
     ///   - group: The access group.
-    ///   - number: The number of the entry after which they begin.
+    ///   - number: The number of the entry after which they begin; `nil` for the first one.
     ///   - limit: The greatest number of entries.
     /// - Throws: ``DatabaseError``.
-    package func entries(of group: String, after number: Int64, limit: Int) throws -> [TrashEntry] {
+    package func entries(of group: String, after number: Int64?, limit: Int) throws -> [TrashEntry] {
+        guard let first = Connection.firstNumber(after: number) else { return [] }
         var entries: [TrashEntry] = []
         try connection.rows(
             """
             SELECT trash.number, removed, trash.bytes, node, label FROM trash_keys CROSS JOIN trash
                 ON trash_key = trash_keys.number
-            WHERE group_tag = ? AND trash.number > ? ORDER BY trash.number LIMIT ?
+            WHERE group_tag = ? AND trash.number >= ? ORDER BY trash.number LIMIT ?
             """,
             .blob(tag(of: group)),
-            .integer(number),
+            .integer(first),
             .integer(Int64(limit))
         ) { row in
             entries.append(try self.entry(in: row))
@@ -90,15 +91,16 @@ package final class TrashStore {
     }
 
     /// Some entries of all groups, for a check.
-    package func entries(after number: Int64, limit: Int) throws -> [TrashEntry] {
+    package func entries(after number: Int64?, limit: Int) throws -> [TrashEntry] {
+        guard let first = Connection.firstNumber(after: number) else { return [] }
         var entries: [TrashEntry] = []
         try connection.rows(
             """
             SELECT trash.number, removed, trash.bytes, node, label FROM trash CROSS JOIN trash_keys
                 ON trash_key = trash_keys.number
-            WHERE trash.number > ? AND length(trash_keys.sealed) > 0 ORDER BY trash.number LIMIT ?
+            WHERE trash.number >= ? AND length(trash_keys.sealed) > 0 ORDER BY trash.number LIMIT ?
             """,
-            .integer(number),
+            .integer(first),
             .integer(Int64(limit))
         ) { row in
             entries.append(try self.entry(in: row))
@@ -137,8 +139,12 @@ package final class TrashStore {
 
     /// The number of entries, and the space that they take, in bytes; without what was emptied.
     package func total() throws -> (count: Int, byteCount: Int64) {
+        // A row may hold any number, and a sum that is too large is an error of SQLite.
         try connection.row(
-            "SELECT sum(entries), sum(bytes) FROM trash_keys WHERE length(sealed) > 0"
+            """
+            SELECT sum(min(max(entries, 0), 1 << 40)), sum(min(max(bytes, 0), 1 << 50)) FROM trash_keys
+            WHERE length(sealed) > 0
+            """
         ) { (Int(try $0.optionalInteger(0) ?? 0), try $0.optionalInteger(1) ?? 0) } ?? (0, 0)
     }
 

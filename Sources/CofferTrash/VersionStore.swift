@@ -279,7 +279,7 @@ package final class VersionStore {
     package func excess(of history: FileHistory, beyond count: Int, bound: Int64) throws -> [FileVersion] {
         var byteCount: Int64 = 0
         return try versions(of: history).enumerated().drop { place, version in
-            byteCount += version.byteCount
+            byteCount = byteCount.nearestSum(version.byteCount)
             return place < count && byteCount <= bound
         }.map(\.element)
     }
@@ -341,17 +341,18 @@ extension VersionStore {
     /// Some versions of all files.
     ///
     /// - Parameters:
-    ///   - number: The number after which they begin.
+    ///   - number: The number after which they begin; `nil` for the first one.
     ///   - limit: The greatest number of them.
-    package func checked(after number: Int64, limit: Int) throws -> [Checked] {
+    package func checked(after number: Int64?, limit: Int) throws -> [Checked] {
+        guard let first = Connection.firstNumber(after: number) else { return [] }
         var found: [Checked] = []
         try connection.rows(
             """
             SELECT version.number, history, version.node, bytes, file.node, length(sealed) FROM file_versions AS version
             LEFT JOIN file_histories AS file ON file.number = history
-            WHERE version.number > ? ORDER BY version.number LIMIT ?
+            WHERE version.number >= ? ORDER BY version.number LIMIT ?
             """,
-            .integer(number),
+            .integer(first),
             .integer(Int64(limit))
         ) { row in
             let version = try FileVersion(in: row)

@@ -64,7 +64,7 @@ extension Catalog {
         guard let taken = try files.takeOut(name, in: group, now: moment.wall) else {
             return (nil, try files.removeEntry(name, in: group, now: moment.wall))
         }
-        guard taken.byteCount + taken.versionBytes <= policy.byteCount else {
+        guard taken.byteCount.nearestSum(taken.versionBytes) <= policy.byteCount else {
             throw CofferError.largerThanTrash(name, policy)
         }
         let label = TrashLabel(
@@ -158,19 +158,31 @@ extension CofferError {
 
 // MARK: - Checking
 
+/// The position of a check in the trash: first of all its entries, and then of the contents that are kept for them.
+package struct TrashPlace {
+    /// The number of the last one; `nil` at the beginning.
+    package let number: Int64?
+    package let isKept: Bool
+
+    package init(number: Int64?, isKept: Bool) {
+        self.number = number
+        self.isKept = isKept
+    }
+}
+
 extension Catalog {
     /// Checks some entries of the trash, and after them that each content that is kept belongs to one.
     ///
     /// - Parameters:
-    ///   - place: The number of the last entry; of the last kept file, negated, or the least number before the first.
+    ///   - place: The last one that was checked.
     ///   - order: The parameters of the check.
     /// - Throws: ``DatabaseError``.
-    package func checkTrash(after place: Int64, _ order: CheckOrder) throws -> CheckSlice<Int64> {
-        place < 0 ? try checkKept(after: place == .min ? 0 : -place, order) : try checkEntries(after: place, order)
+    package func checkTrash(after place: TrashPlace, _ order: CheckOrder) throws -> CheckSlice<TrashPlace> {
+        place.isKept ? try checkKept(after: place.number, order) : try checkEntries(after: place.number, order)
     }
 
-    private func checkEntries(after number: Int64, _ order: CheckOrder) throws -> CheckSlice<Int64> {
-        var slice = CheckSlice<Int64>()
+    private func checkEntries(after number: Int64?, _ order: CheckOrder) throws -> CheckSlice<TrashPlace> {
+        var slice = CheckSlice<TrashPlace>()
         let entries = try trash.entries(after: number, limit: order.limit)
         for entry in entries {
             slice.checkedCount += 1
@@ -190,19 +202,20 @@ extension Catalog {
                 )
             }
         }
-        slice.next = entries.count < order.limit ? .min : entries.last?.number
+        let isLast = entries.count < order.limit
+        slice.next = TrashPlace(number: isLast ? nil : entries.last?.number, isKept: isLast)
         return slice
     }
 
     /// Finds contents that were kept for entries that are gone: nothing opens them any more.
-    private func checkKept(after number: Int64, _ order: CheckOrder) throws -> CheckSlice<Int64> {
-        var slice = CheckSlice<Int64>()
+    private func checkKept(after number: Int64?, _ order: CheckOrder) throws -> CheckSlice<TrashPlace> {
+        var slice = CheckSlice<TrashPlace>()
         let nodes = try files.keptFiles(after: number, limit: order.limit)
         for node in nodes where try !trash.hasEntry(ofFile: node) && !files.isVersion(node) {
             if order.repairs { try files.destroyKept(node) }
             slice.findings.append(Finding(.trash, .missingOwner, repair: .rewrite, isRepaired: order.repairs))
         }
-        slice.next = nodes.count < order.limit ? nil : nodes.last.map { -$0 }
+        slice.next = nodes.count < order.limit ? nil : nodes.last.map { TrashPlace(number: $0, isKept: true) }
         return slice
     }
 }

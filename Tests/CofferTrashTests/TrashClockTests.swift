@@ -32,6 +32,14 @@ import Testing
         #expect(later.advanced(to: moment(Self.now, boot: 5, "three")).time <= later.time + Self.day)
     }
 
+    @Test(arguments: [UInt64.max, UInt64.max / 2])
+    func `a clock at its end stands still and is read again`(boot: UInt64) throws {
+        let last = start.advanced(to: TrashMoment(wall: .max, boot: boot, bootID: "one"))
+            .advanced(to: TrashMoment(wall: .max, boot: boot, bootID: "one"))
+        #expect(last.time >= start.time)
+        #expect(try TrashClock(decoding: last.encoded) == last)
+    }
+
     @Test func `a machine that does not say its boot counts by the wall clock, for a day at most`() {
         let unknown = TrashClock(at: moment(Self.now, boot: 1000, nil), time: 0)
         #expect(unknown.advanced(to: moment(Self.now + 1000, boot: 1000 + 9 * Self.day, nil)).time == 1000)

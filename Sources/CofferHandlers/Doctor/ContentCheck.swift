@@ -13,15 +13,17 @@ final class ContentCheck {
     private let store: FileStore
     private let call: Call
     private let report: @Sendable (Int64) -> Void
-    /// The last file that was begun.
-    private var place: Int64
+    /// The last file that was begun; `nil` before the first one.
+    private var place: Int64?
+    /// The one before it.
+    private var former: Int64?
     private var checkedCount = 0
     private var sealedCount = 0
     private var byteCount: Int64 = 0
     private var findings: [Finding] = []
     private var opened: OpenFile?
 
-    init(after place: Int64, of vault: Vault, wantsProgress: Bool, _ call: Call) throws {
+    init(after place: Int64?, of vault: Vault, wantsProgress: Bool, _ call: Call) throws {
         self.vault = vault
         self.call = call
         self.place = place
@@ -42,7 +44,7 @@ final class ContentCheck {
         try checkWanted()
         guard !isEnough else { return .done(Reply(page(next: place))) }
         guard let number = try store.nextFile(after: place) else { return .done(Reply(page(next: nil))) }
-        place = number
+        (former, place) = (place, number)
         // It was removed meanwhile, or its row is damaged, which is a finding of another stage.
         do {
             guard let file = try store.file(numbered: number) else { return .again(resume) }
@@ -83,7 +85,7 @@ final class ContentCheck {
         }
         guard let opened = try store.finishSalvaging(opening) else {
             // It was changed during the scan, which begins again.
-            place -= 1
+            place = former
             return .again(resume)
         }
         opened.handleCount += 1

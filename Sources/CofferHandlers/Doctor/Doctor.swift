@@ -15,7 +15,7 @@ extension Vault {
         call.isFor("can't check the vault")
         let place = try CheckPlace(params.cursor)
         if place.stage == .contents {
-            return try ContentCheck(after: place.number ?? 0, of: self, wantsProgress: params.wantsProgress, call)
+            return try ContentCheck(after: place.number, of: self, wantsProgress: params.wantsProgress, call)
                 .resume()
         }
         let order = CheckOrder(groups: call.caller.rights.reach, repairs: params.repairs, now: wallClockMilliseconds())
@@ -50,7 +50,7 @@ extension Vault {
         if let store = params.store, let number = params.number {
             return try handle(params.action, QuarantinedRow(store: store, number: number), in: catalog, order)
         }
-        let page = try QuarantinedRow(params.cursor).page(of: catalog, order)
+        let page = try QuarantinePlace(params.cursor).page(of: catalog, order)
         guard params.action == .restore else { return page }
         let entries = try catalog.change { _ in
             try page.entries.compactMap {
@@ -96,6 +96,8 @@ struct CheckPlace {
     var number: Int64?
     /// The last tag that was checked, in the stage of tags.
     var tag: [UInt8]?
+    /// Whether it is a content that is kept, in the stage of the trash.
+    var isKept = false
 }
 
 extension CheckPlace {
@@ -110,13 +112,19 @@ extension CheckPlace {
         let tag = parts.count == 3 ? ItemID(hexadecimal: parts[2])?.bytes : nil
         guard let stage = CheckStage(rawValue: parts[0]), parts.count > 1, let number = RowCursor.number(parts[1]),
             parts.count == 2 || stage == .keychainTags && tag != nil
+                || stage == .trash && parts.dropFirst(2) == [Self.kept]
         else {
             throw CofferError(.param, "parameter 'cursor': expected the 'cursor' of an earlier page of the same check")
         }
-        self.init(stage: stage, number: number, tag: tag)
+        self.init(stage: stage, number: number, tag: tag, isKept: stage == .trash && parts.count == 3)
     }
 
-    var cursor: String { "\(stage.rawValue):\(RowCursor.text(number))" + (tag.map { ":" + hexadecimal($0) } ?? "") }
+    private static let kept = "kept"
+
+    var cursor: String {
+        let rest = tag.map { ":" + hexadecimal($0) } ?? (isKept ? ":" + Self.kept : "")
+        return "\(stage.rawValue):\(RowCursor.text(number))" + rest
+    }
 
     /// The beginning of the next stage; `nil` after the last.
     private var nextStage: CheckPlace? {
@@ -133,8 +141,11 @@ extension CheckPlace {
                 CheckPlace(stage: stage, number: $0.item, tag: $0.tag)
             }
         case .files: page(try catalog.files.check(after: number, order), at)
-        case .versions: page(try catalog.files.checkVersions(after: number ?? 0, order), at)
-        case .trash: page(try catalog.checkTrash(after: number ?? 0, order), at)
+        case .versions: page(try catalog.files.checkVersions(after: number, order), at)
+        case .trash:
+            page(try catalog.checkTrash(after: TrashPlace(number: number, isKept: isKept), order)) {
+                CheckPlace(stage: stage, number: $0.number, isKept: $0.isKept)
+            }
         // The second count is that of the files.
         case .counts where number == nil: page(try catalog.keychain.checkCount(order), next: at(1))
         case .counts: page(try catalog.files.checkCount(order), next: nil)
@@ -162,39 +173,55 @@ extension CheckPlace {
     }
 }
 
-/// A row in the quarantine, or the position at which a list of them resumes.
+/// A row in the quarantine.
 private struct QuarantinedRow {
     let store: StoreName
     let number: Int64
 }
 
-extension QuarantinedRow {
+/// The position at which a list of the quarantine resumes.
+private struct QuarantinePlace {
+    let store: StoreName
+    let number: Int64?
+}
+
+extension QuarantinePlace {
     /// Reads a cursor; `nil` is the beginning.
     init(_ cursor: String?) throws(CofferError) {
         guard let cursor else {
-            self.init(store: .keychain, number: 0)
+            self.init(store: .keychain, number: nil)
             return
         }
-        let parts = cursor.split(separator: ":", omittingEmptySubsequences: false)
-        guard parts.count == 2, let store = StoreName(rawValue: String(parts[0])), let number = Int64(parts[1]) else {
+        let parts = cursor.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
+        guard parts.count == 2, let store = StoreName(rawValue: parts[0]), let number = RowCursor.number(parts[1])
+        else {
             throw CofferError(.param, "parameter 'cursor': expected the 'cursor' of an earlier page")
         }
         self.init(store: store, number: number)
     }
 
     func page(of catalog: Catalog, _ order: CheckOrder) throws -> QuarantinePage {
-        let entries = try rows(of: catalog).entries(after: number, order)
+        let entries = try catalog.quarantine(of: store).entries(after: number, order)
         if entries.count == order.limit, let last = entries.last {
-            return QuarantinePage(entries: entries, cursor: "\(store.rawValue):\(last.number)")
+            return QuarantinePage(entries: entries, cursor: "\(store.rawValue):\(RowCursor.text(last.number))")
         }
         let isLast = store == .file
-        return QuarantinePage(entries: entries, cursor: isLast ? nil : "\(StoreName.file.rawValue):0")
+        return QuarantinePage(
+            entries: entries,
+            cursor: isLast ? nil : "\(StoreName.file.rawValue):\(RowCursor.text(nil))"
+        )
     }
+}
 
-    func rows(of catalog: Catalog) -> QuarantineTable {
+extension QuarantinedRow {
+    func rows(of catalog: Catalog) -> QuarantineTable { catalog.quarantine(of: store) }
+}
+
+extension Catalog {
+    fileprivate func quarantine(of store: StoreName) -> QuarantineTable {
         switch store {
-        case .keychain: catalog.keychain.quarantineTable
-        case .file: catalog.files.quarantineTable
+        case .keychain: keychain.quarantineTable
+        case .file: files.quarantineTable
         }
     }
 }

@@ -52,7 +52,7 @@ extension Vault {
         call.isFor("can't list the trash")
         let trash = try catalog.trash
         let time = try trash.time(at: trashMoment)
-        let entries = try trash.entries(of: group, after: params.after ?? 0, limit: Limits.trashPageEntries)
+        let entries = try trash.entries(of: group, after: params.after, limit: Limits.trashPageEntries)
         var damaged: [Int64] = []
         var items: [TrashedItem] = []
         for entry in entries {
@@ -71,7 +71,7 @@ extension Vault {
                 TrashPage(
                     items: page,
                     next: isCut ? page.last?.number : isFull ? entries.last?.number : nil,
-                    damaged: isCut ? damaged.filter { $0 <= page.last?.number ?? 0 } : damaged
+                    damaged: isCut ? damaged.filter { $0 <= page.last?.number ?? .min } : damaged
                 )
             )
         )

@@ -143,7 +143,7 @@ public struct AccessListParameters: MethodParameters {
 
 extension AccessListParameters: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
-        after = try reader.optionalInteger("after", in: 1...Int64.max)
+        after = try reader.optionalInteger("after")
         isOfCaller = try reader.optionalBool("mine") ?? false
     }
 
@@ -178,7 +178,7 @@ public struct AccessRulePage: Hashable, Sendable {
 extension AccessRulePage: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         rules = try reader.values("rules", of: AccessRule.self)
-        next = try reader.optionalInteger("next", in: 1...Int64.max)
+        next = try reader.optionalInteger("next")
         damaged = try reader.integers("damaged")
     }
 
@@ -213,7 +213,7 @@ public struct AccessRemoveParameters: MethodParameters {
 
 extension AccessRemoveParameters: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
-        number = try reader.integer("rule", in: 1...Int64.max)
+        number = try reader.integer("rule")
     }
 
     package var json: JSONObject {

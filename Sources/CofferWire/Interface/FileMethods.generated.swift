@@ -642,7 +642,7 @@ extension FileOpenParameters: WireObject {
         mode = try reader.optionalInteger("mode", in: 0...4095)
         uid = try reader.optionalInteger("uid", in: 0...4294967294)
         gid = try reader.optionalInteger("gid", in: 0...4294967294)
-        version = try reader.optionalInteger("version", in: 1...Int64.max)
+        version = try reader.optionalInteger("version")
         group = try reader.optionalString("group")
     }
 
@@ -1071,7 +1071,7 @@ extension FileRemoveVersionsParameters: WireObject {
 
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         name = try reader.name("name")
-        number = try reader.optionalInteger("version", in: 1...Int64.max)
+        number = try reader.optionalInteger("version")
         group = try reader.optionalString("group")
     }
 
@@ -1189,7 +1189,7 @@ public struct FileRestoreParameters: MethodParameters {
 extension FileRestoreParameters: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         name = try reader.name("name")
-        number = try reader.integer("version", in: 1...Int64.max)
+        number = try reader.integer("version")
         group = try reader.optionalString("group")
     }
 

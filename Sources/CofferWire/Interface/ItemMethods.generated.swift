@@ -664,7 +664,7 @@ public struct ItemRemoveResult: Hashable, Sendable {
 
 extension ItemRemoveResult: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
-        number = try reader.optionalInteger("entry", in: 1...Int64.max)
+        number = try reader.optionalInteger("entry")
     }
 
     package var json: JSONObject {

@@ -87,7 +87,7 @@ public struct LeaseGrantResult: Hashable, Sendable {
 
 extension LeaseGrantResult: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
-        number = try reader.integer("lease", in: 1...Int64.max)
+        number = try reader.integer("lease")
     }
 
     package var json: JSONObject {
@@ -121,7 +121,7 @@ public struct LeaseListParameters: MethodParameters {
 
 extension LeaseListParameters: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
-        after = try reader.optionalInteger("after", in: 1...Int64.max)
+        after = try reader.optionalInteger("after")
     }
 
     package var json: JSONObject {
@@ -164,7 +164,7 @@ public struct LeasePage: Hashable, Sendable {
 extension LeasePage: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         leases = try reader.values("leases", of: LeaseInfo.self)
-        next = try reader.optionalInteger("next", in: 1...Int64.max)
+        next = try reader.optionalInteger("next")
         damaged = try reader.integers("damaged")
         sealedCount = try reader.optionalInteger("sealedCount", in: 0...Int64.max).map { Int($0) } ?? 0
     }
@@ -201,7 +201,7 @@ public struct LeaseRevokeParameters: MethodParameters {
 
 extension LeaseRevokeParameters: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
-        number = try reader.integer("lease", in: 1...Int64.max)
+        number = try reader.integer("lease")
     }
 
     package var json: JSONObject {

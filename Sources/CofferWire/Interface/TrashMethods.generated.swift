@@ -33,7 +33,7 @@ extension TrashEmptyParameters: WireObject {
     package static var neverNull: [String] { ["entry", "group"] }
 
     package init(reading reader: inout ParameterReader) throws(CofferError) {
-        number = try reader.optionalInteger("entry", in: 1...Int64.max)
+        number = try reader.optionalInteger("entry")
         group = try reader.optionalString("group")
     }
 
@@ -73,7 +73,7 @@ public struct TrashListParameters: MethodParameters {
 
 extension TrashListParameters: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
-        after = try reader.optionalInteger("after", in: 1...Int64.max)
+        after = try reader.optionalInteger("after")
         group = try reader.optionalString("group")
     }
 
@@ -106,7 +106,7 @@ public struct TrashPage: Hashable, Sendable {
 extension TrashPage: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         items = try reader.values("items", of: TrashedItem.self)
-        next = try reader.optionalInteger("next", in: 1...Int64.max)
+        next = try reader.optionalInteger("next")
         damaged = try reader.integers("damaged")
     }
 
@@ -151,7 +151,7 @@ public struct TrashRestoreParameters: MethodParameters {
 
 extension TrashRestoreParameters: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
-        number = try reader.integer("entry", in: 1...Int64.max)
+        number = try reader.integer("entry")
         target = try reader.optionalName("to")
         group = try reader.optionalString("group")
     }

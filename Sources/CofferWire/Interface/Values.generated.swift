@@ -4,7 +4,7 @@ public import CofferCore
 
 extension AccessRule: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
-        let number = try reader.integer("rule", in: 1...Int64.max)
+        let number = try reader.integer("rule")
         let kind = try reader.required("kind", as: AccessRuleKind.self)
         let client = try reader.client("client")
         let verbs = try reader.verbs("verbs")
@@ -43,7 +43,7 @@ public struct AccessRuleResult: Hashable, Sendable {
 
 extension AccessRuleResult: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
-        number = try reader.integer("rule", in: 1...Int64.max)
+        number = try reader.integer("rule")
         held = try reader.verbsIfAny("held")
     }
 
@@ -766,7 +766,7 @@ public struct FileVersionInfo: Hashable, Sendable {
 
 extension FileVersionInfo: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
-        number = try reader.integer("number", in: 1...Int64.max)
+        number = try reader.integer("number")
         replaced = try reader.integer("replaced")
         byteCount = try reader.integer("bytes", in: 0...Int64.max)
         protectionClass = try reader.required("class", as: ProtectionClass.self)
@@ -1248,7 +1248,7 @@ public struct LeaseInfo: Hashable, Sendable {
 
 extension LeaseInfo: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
-        number = try reader.integer("lease", in: 1...Int64.max)
+        number = try reader.integer("lease")
         name = try reader.string("name")
         group = try reader.string("group")
         client = try reader.client("to")
@@ -1334,7 +1334,7 @@ extension Placement: WireObject {
 extension QuarantineEntry: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         let store = try reader.required("store", as: StoreName.self)
-        let number = try reader.integer("number", in: 1...Int64.max)
+        let number = try reader.integer("number")
         let stage = try reader.required("stage", as: CheckStage.self)
         let reference = try reader.optionalItemID("reference")
         let name = try reader.optionalString("name")
@@ -1713,7 +1713,7 @@ public struct TrashedItem: Hashable, Sendable {
 
 extension TrashedItem: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
-        number = try reader.integer("entry", in: 1...Int64.max)
+        number = try reader.integer("entry")
         name = try reader.optionalString("name")
         store = try reader.value("store", as: StoreName.self)
         itemClass = try reader.value("class", as: ItemClass.self)

@@ -416,7 +416,7 @@ extension VaultQuarantineParameters: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         action = try reader.value("action", as: QuarantineAction.self) ?? .list
         store = try reader.value("store", as: StoreName.self)
-        number = try reader.optionalInteger("number", in: 1...Int64.max)
+        number = try reader.optionalInteger("number")
         cursor = try reader.optionalString("cursor")
         try check()
     }
