@@ -14,6 +14,7 @@ enum Campaigns {
         Campaign(name: "calls", usualCount: 200, run: CallsCampaign.run),
         Campaign(name: "flips", usualCount: 300, run: FlipsCampaign.run),
         Campaign(name: "kills", usualCount: 200, run: KillsCampaign.run),
+        Campaign(name: "methods", usualCount: 100, run: MethodsCampaign.run),
         Campaign(name: "mount", usualCount: 20, run: MountCampaign.run),
         Campaign(name: "mounted", usualCount: 200, run: MountedCampaign.run),
         Campaign(name: "power", usualCount: 200, run: PowerCampaign.run),

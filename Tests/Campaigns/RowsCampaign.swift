@@ -70,6 +70,8 @@ enum RowsCampaign {
         let name: String
         let type: String
         let isRequired: Bool
+        /// The primary key of its table, because some tables have no row number.
+        let key: String
 
         /// The maximum number of items that a damaged row affects.
         func mostItems(of count: Int) -> Int {
@@ -90,6 +92,16 @@ enum RowsCampaign {
         let description: String
         /// Its type; empty if it is that of the column.
         let type: String
+
+        /// A statement that writes it into a row.
+        ///
+        /// - Parameter offset: The place of the row, in the order of the primary key.
+        func statement(in column: Column, offset: Int) -> String {
+            let (table, name, key) = (column.table, column.name, column.key)
+            let sql = description.replacing("$", with: name).replacing("!", with: name).replacing("@", with: table)
+            let row = "(SELECT \(key) FROM \(table) ORDER BY \(key) LIMIT 1 OFFSET \(offset))"
+            return "UPDATE \(table) SET \(name) = \(sql) WHERE (\(key)) = \(row)"
+        }
 
         /// Whether a strict table accepts it.
         func fits(_ column: Column) -> Bool {
@@ -115,7 +127,7 @@ enum RowsCampaign {
 }
 
 /// A plain connection to the database.
-private final class RawDatabase {
+final class RawDatabase {
     private var handle: OpaquePointer?
 
     init(_ path: String) throws {
@@ -129,11 +141,19 @@ private final class RawDatabase {
     func columns() throws -> [RowsCampaign.Column] {
         try rows(
             """
-            SELECT t.name, c.name, c.type, c."notnull" OR c.pk > 0 FROM sqlite_schema t, pragma_table_info(t.name) c
+            SELECT t.name, c.name, c.type, c."notnull" OR c.pk > 0,
+                (SELECT group_concat(name, ', ') FROM (SELECT name FROM pragma_table_info(t.name) WHERE pk > 0 ORDER BY pk))
+            FROM sqlite_schema t, pragma_table_info(t.name) c
             WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite_%' ORDER BY 1, c.cid
             """
         ).filter { try rows("SELECT EXISTS (SELECT 1 FROM \($0[0]))")[0][0] == "1" }.map {
-            RowsCampaign.Column(table: $0[0], name: $0[1], type: $0[2], isRequired: $0[3] == "1")
+            RowsCampaign.Column(
+                table: $0[0],
+                name: $0[1],
+                type: $0[2],
+                isRequired: $0[3] == "1",
+                key: $0[4].isEmpty ? "rowid" : $0[4]
+            )
         }
     }
 
@@ -141,16 +161,12 @@ private final class RawDatabase {
     ///
     /// - Returns: Whether the table accepts it.
     func put(_ value: RowsCampaign.Value, into column: RowsCampaign.Column, _ random: inout Generator) throws -> Bool {
-        let (table, name) = (column.table, column.name)
-        let count = Int(try rows("SELECT count(*) FROM \(table)")[0][0]) ?? 0
-        // By primary key, because some tables have no row number.
-        let keys = try rows("SELECT name FROM pragma_table_info('\(table)') WHERE pk > 0 ORDER BY pk").map { $0[0] }
-        let key = keys.isEmpty ? "rowid" : keys.joined(separator: ", ")
-        let sql = value.description.replacing("$", with: name).replacing("!", with: name).replacing("@", with: table)
-        let row = "(SELECT \(key) FROM \(table) ORDER BY \(key) LIMIT 1 OFFSET \(random.below(count)))"
-        let code = sqlite3_exec(handle, "UPDATE \(table) SET \(name) = \(sql) WHERE (\(key)) = \(row)", nil, nil, nil)
-        return code == SQLITE_OK
+        let count = Int(try rows("SELECT count(*) FROM \(column.table)")[0][0]) ?? 0
+        return run(value.statement(in: column, offset: random.below(count)))
     }
+
+    /// Carries out statements; the damage of a vault may refuse them.
+    @discardableResult func run(_ sql: String) -> Bool { sqlite3_exec(handle, sql, nil, nil, nil) == SQLITE_OK }
 
     private func rows(_ sql: String) throws -> [[String]] {
         var statement: OpaquePointer?
@@ -160,7 +176,9 @@ private final class RawDatabase {
         var all: [[String]] = []
         while sqlite3_step(statement) == SQLITE_ROW {
             all.append(
-                (0..<sqlite3_column_count(statement)).map { String(cString: sqlite3_column_text(statement, $0)) }
+                (0..<sqlite3_column_count(statement)).map { column in
+                    sqlite3_column_text(statement, column).map { String(cString: $0) } ?? ""
+                }
             )
         }
         return all

@@ -29,7 +29,7 @@ package struct HostileAnswers {
 
     /// A value with every member that the schema describes.
     package mutating func value(of schema: JSONValue) throws -> JSONValue {
-        let all = try merged(schema)
+        let all = try self.schema.merged(schema) { $0[choice % $0.count] }
         if let words = all["enum"]?.arrayValue { return bound(words[choice % words.count]) }
         let types = all["type"].map { $0.arrayValue ?? [$0] } ?? [all["properties"] == nil ? "string" : "object"]
         switch types[choice % types.count].stringValue {
@@ -69,32 +69,10 @@ package struct HostileAnswers {
         throw OpenRPC.Missing(what: "a text of the form \(pattern)")
     }
 
-    /// A schema merged with those that it references.
-    private func merged(_ schema: JSONValue) throws -> JSONObject {
-        var all = schema.objectValue ?? [:]
-        var parts = all["allOf"]?.arrayValue ?? []
-        if let reference = all["$ref"]?.stringValue { parts.append(try self.schema.target(of: reference)) }
-        for keyword in ["anyOf", "oneOf"] {
-            if let several = all[keyword]?.arrayValue { parts.append(several[choice % several.count]) }
-        }
-        for part in parts { all = Self.join(all, try merged(part)) }
-        return all
-    }
-
-    private static func join(_ one: JSONObject, _ other: JSONObject) -> JSONObject {
-        var all = one
-        for (key, value) in other.members where key != "properties" { all.set(key, value) }
-        guard let more = other["properties"]?.objectValue else { return all }
-        var properties = one["properties"]?.objectValue ?? [:]
-        for (key, value) in more.members { properties.set(key, value) }
-        all.set("properties", .object(properties))
-        return all
-    }
-
     /// A value with the required members only, and empty lists.
     package func least(of schema: JSONValue) throws -> JSONValue {
         var answers = HostileAnswers(self.schema.document, choice: choice, fixed: fixed)
-        let all = try merged(schema)
+        let all = try self.schema.merged(schema) { $0[choice % $0.count] }
         let required = Set((all["required"]?.arrayValue ?? []).compactMap(\.stringValue))
         var object = JSONObject()
         for (key, value) in try answers.value(of: schema).objectValue?.members ?? [] where required.contains(key) {

@@ -156,6 +156,30 @@ package struct JSONSchema: Sendable {
         }
     }
 
+    /// A schema merged with those that it references.
+    ///
+    /// - Parameter choose: Chooses one of several alternatives.
+    package func merged(_ schema: JSONValue, _ choose: ([JSONValue]) -> JSONValue) throws -> JSONObject {
+        var all = schema.objectValue ?? [:]
+        var parts = all["allOf"]?.arrayValue ?? []
+        if let reference = all["$ref"]?.stringValue { parts.append(try target(of: reference)) }
+        for keyword in ["anyOf", "oneOf"] {
+            if let several = all[keyword]?.arrayValue { parts.append(choose(several)) }
+        }
+        for part in parts { all = Self.join(all, try merged(part, choose)) }
+        return all
+    }
+
+    private static func join(_ one: JSONObject, _ other: JSONObject) -> JSONObject {
+        var all = one
+        for (key, value) in other.members where key != "properties" { all.set(key, value) }
+        guard let more = other["properties"]?.objectValue else { return all }
+        var properties = one["properties"]?.objectValue ?? [:]
+        for (key, value) in more.members { properties.set(key, value) }
+        all.set("properties", .object(properties))
+        return all
+    }
+
     /// The target of a reference.
     package func target(of reference: String) throws -> JSONValue {
         guard reference.hasPrefix("#/") else { throw OpenRPC.Missing(what: reference) }

@@ -10,6 +10,8 @@ import Testing
             (#"\bas!"#, "handle the mismatch"),
             (#"\bprint\("#, "Output owns standard output"),
             (#"XCTest"#, "Swift Testing only"),
+            (#"\bnumericCast\("#, "it ends the process where the number does not fit"),
+            (#"\bunsafelyUnwrapped\b"#, "check it"),
         ]
     )
     func `no source contains a forbidden pattern`(pattern: String, reason: String) throws {
@@ -54,6 +56,38 @@ import Testing
     @Test func `the one fatalError is where libsodium starts`() throws {
         let places = try codeLines().filter { $0.line.contains("fatalError(") }.map(\.place.path)
         #expect(places == ["Sources/CofferMemory/Sodium.swift"])
+    }
+
+    /// An `!` behind a value, which is no operator and in no text.
+    @Test func `no optional is unwrapped by force in the daemon`() throws {
+        let forced = /[\w\)\]]!(?![="\w])/
+        let text = /"(?:[^"\\]|\\.)*"/
+        for (place, line) in try codeLines() where Self.isOfDaemon(place) {
+            let isClean = !line.replacing(text, with: "").contains(forced)
+            #expect(isClean, "\(place): \(line)")
+        }
+    }
+
+    /// Each of them is about what this project itself hands over: a size that a type has, or a constant.
+    @Test func `the daemon's preconditions are these, and no input reaches them`() throws {
+        let words = /\bprecondition(Failure)?\(/
+        let places = try codeLines().filter { Self.isOfDaemon($0.place) && $0.line.contains(words) }
+        let counts = Dictionary(places.map { ($0.place.path, 1) }, uniquingKeysWith: +)
+        #expect(counts == Self.preconditions)
+    }
+
+    private static let preconditions = [
+        "Sources/CofferCore/ByteFormat.swift": 1, "Sources/CofferCrypto/BcryptKey.swift": 1,
+        "Sources/CofferCrypto/ChunkCipher.swift": 1, "Sources/CofferCrypto/EncodedKey+Signing.swift": 1,
+        "Sources/CofferCrypto/HMACSHA256.swift": 1, "Sources/CofferCrypto/KeyDerivation.swift": 1,
+        "Sources/CofferCrypto/KeyedHash.swift": 1, "Sources/CofferCrypto/OneTimePassword.swift": 1,
+        "Sources/CofferCrypto/SigningKey.swift": 3, "Sources/CofferHandlers/Items/ItemChanges.swift": 1,
+        "Sources/CofferMemory/SecretBytes.swift": 3, "Sources/CofferMemory/Sodium.swift": 1,
+        "Sources/CofferNodes/NodeMetadata.swift": 1, "Sources/CofferSystem/TwoSlotFile.swift": 1,
+    ]
+
+    private static func isOfDaemon(_ place: Place) -> Bool {
+        (daemonRooms + ["CofferCore"]).contains { place.path.hasPrefix("Sources/\($0)/") }
     }
 
     @Test func `nothing is public but the two libraries and the values they name`() throws {

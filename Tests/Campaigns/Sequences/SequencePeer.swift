@@ -72,12 +72,27 @@ final class SequencePeer {
     /// - Returns: Whether the daemon is running.
     func send(_ request: SentRequest, handle: (Int) -> Int64) throws -> Bool {
         let (method, params, payload) = request.operation.message(handle: handle)
-        let json = Request(id: .integer(Int64(request.number)), method: method, params: params).serialized()
-        let bytes = FrameHeader.encode(jsonCount: json.count, payloadCount: payload.count) + json + payload
-        guard case .put(_, let content, _, isPassed: true) = request.operation else { return send(bytes, passing: nil) }
+        guard case .put(_, let content, _, isPassed: true) = request.operation else {
+            return send(request.number, method, params, payload)
+        }
         let file = try TemporaryDirectory()
         let handle = FileHandle(forReadingAtPath: try file.write(content.bytes, to: "content"))
-        return send(bytes, passing: handle?.fileDescriptor)
+        return send(request.number, method, params, payload, passing: handle?.fileDescriptor)
+    }
+
+    /// Sends a request of any method.
+    ///
+    /// - Returns: Whether the daemon is running.
+    func send(
+        _ number: Int,
+        _ method: String,
+        _ params: JSONObject,
+        _ payload: [UInt8] = [],
+        passing descriptor: Int32? = nil
+    ) -> Bool {
+        let json = Request(id: .integer(Int64(number)), method: method, params: params).serialized()
+        let bytes = FrameHeader.encode(jsonCount: json.count, payloadCount: payload.count) + json + payload
+        return send(bytes, passing: descriptor)
     }
 
     private func send(_ bytes: [UInt8], passing descriptor: Int32?) -> Bool {
