@@ -169,13 +169,15 @@ extension FileStore {
     }
 
     /// The row of a file as it is.
+    ///
+    /// - Throws: `decode` if it has impossible values.
     func image(of node: Int64, _ subject: String) throws -> FileImage? {
         try tree.row(numbered: node) { row in
-            FileImage(
-                columns: try tree.columns(of: row, subject),
-                nameTag: try row.blob(2),
-                metadata: try row.blob(7)
-            )
+            let nameTag = try row.blob(2)
+            guard nameTag.count <= UInt16.max else {
+                throw CofferError.damaged(subject, found: "its row has impossible values")
+            }
+            return FileImage(columns: try tree.columns(of: row, subject), nameTag: nameTag, metadata: try row.blob(7))
         }
     }
 

@@ -224,7 +224,7 @@ extension FileStore {
     ///   - protectionClass: The class; existing files keep theirs.
     ///   - now: Milliseconds since 1970.
     /// - Throws: `param` for anything else.
-    private func setDefaultClass(of directory: FileEntry, to protectionClass: ProtectionClass, now: Int64) throws {
+    package func setDefaultClass(of directory: FileEntry, to protectionClass: ProtectionClass, now: Int64) throws {
         guard directory.isDirectory else { throw Self.hasNoClass(directory) }
         var node = directory.node
         if node.metadata.defaultClass == protectionClass { return }

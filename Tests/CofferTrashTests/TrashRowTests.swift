@@ -13,7 +13,7 @@ import Testing
 
     init() throws {
         vault = try Vault(hasPasscode: false)
-        connection = try Connection()
+        connection = try Connection(path: vault.temporary.appending("vault.sqlite"))
         try connection.migrate(TrashStore.migrations, applicationID: 1)
         trash = TrashStore(connection: connection, keys: try vault.open(.noPasscode))
         for number in 1...3 {
