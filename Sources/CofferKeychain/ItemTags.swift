@@ -28,7 +28,9 @@ struct ItemTags {
         fields.write(attributes.itemClass.code)
         fields.write(UInt8(attributes.isSynchronizable ? 1 : 0))
         for attribute in KeychainAttribute.primaryKey(of: attributes.itemClass) {
-            fields.write(counted: (attributes.values[attribute] ?? .empty(attribute.form)).encoded)
+            // A value of a request may be longer than an item can have: no item has the tag of its beginning.
+            let value = (attributes.values[attribute] ?? .empty(attribute.form)).encoded
+            fields.write(counted: value.prefix(Int(UInt16.max)))
         }
         return KeyedHash.tag(
             under: search,

@@ -37,6 +37,24 @@ import Testing
         #expect(checked.failure == nil || checked.failure?.code == .param, "\(checked.failure?.message ?? "")")
     }
 
+    /// Of the attributes of an Internet password some are of its primary key, and are compared before their size is.
+    @Test(arguments: [
+        "account", "server", "path", "securityDomain", "protocol", "authenticationType", "label", "comment",
+    ])
+    func `an attribute that is too long is refused, and looked for in vain`(attribute: String) throws {
+        let stepper = try Stepper()
+        let item: JSONObject = ["class": "internetPassword", "attributes": ["server": "site"]]
+        #expect(try stepper.perform(.keychainAdd, item, [1]).failure == nil)
+        var long = JSONObject()
+        long.set(attribute, .string(String(repeating: "x", count: 70_000)))
+        let params: JSONObject = ["class": "internetPassword", "attributes": .object(long)]
+        #expect(try stepper.perform(.keychainAdd, params, [1]).failure?.code == .dataTooLarge)
+        #expect(try stepper.perform(.keychainFind, params).failure?.code == .itemNotFound)
+        var change = item
+        change.set("set", ["attributes": .object(long)])
+        #expect(try stepper.perform(.keychainUpdate, change).failure?.code == .dataTooLarge)
+    }
+
     @Test func `a symbolic link has no class, and a change of all in a directory passes over it`() throws {
         let stepper = try Stepper()
         #expect(try stepper.perform(.fileMkdir, ["name": "d"]).failure == nil)

@@ -154,6 +154,8 @@ struct ValueMaker {
         String(repeating: "d/", count: 63) + "d", String(repeating: "d/", count: 64) + "d",
         (0..<16).map { _ in String(repeating: "m", count: 255) }.joined(separator: "/"),
         String(repeating: "\u{10FFFF}", count: 63),
+        // Longer than what is written after a 16-bit length.
+        String(repeating: "x", count: 70_000),
     ]
 
     /// A value of the vault, or one that an answer has had.
