@@ -44,6 +44,10 @@ public enum Limits {
     public static let toldChanges = 1024
     /// The bytes that wait for a watching peer, beyond which it misses events.
     public static let eventBytes = 256 << 10
+    /// The bytes of events that wait for all watching peers together: no identity gets more than three quarters.
+    package static let transitEventBytes = 16 << 20
+    /// The memory of a waiting event beside its bytes.
+    package static let eventOverheadBytes = 512
     /// The items in one page of a listing: bounds the memory of a listing, regardless of the number of items.
     public static let pageItems = 1000
     /// The disk space that is reserved for removals: enough for the log of several, or for some hundred small files.

@@ -11,12 +11,15 @@ final class BufferQuota {
     struct Held {
         var byteCount = 0
         var secretByteCount = 0
+        /// The bytes of events, which are in ``byteCount`` as well.
+        var eventByteCount = 0
         /// The number of connections that hold a part of a payload, or a content to send.
         var contentCount = 0
 
         fileprivate mutating func change(from old: Held, to new: Held) {
             byteCount += new.byteCount - old.byteCount
             secretByteCount += new.secretByteCount - old.secretByteCount
+            eventByteCount += new.eventByteCount - old.eventByteCount
             contentCount += new.contentCount - old.contentCount
         }
     }
@@ -58,6 +61,15 @@ final class BufferQuota {
                 used: held.secretByteCount,
                 of: Limits.transitSecretBytes
             )
+        )
+    }
+
+    /// The space left for a tenant's events: beyond it, its clients miss them.
+    func eventRoom(for tenant: Tenant) -> Int {
+        FairShare.left(
+            holding: tenant.held.eventByteCount,
+            used: held.eventByteCount,
+            of: Limits.transitEventBytes
         )
     }
 

@@ -251,6 +251,7 @@ final class Connection {
         let now = BufferQuota.Held(
             byteCount: decoder.heldJSONCount + outbox.byteCount - outbox.secretByteCount,
             secretByteCount: decoder.heldPayloadCount + requestByteCount + outbox.secretByteCount + backlog.byteCount,
+            eventByteCount: outbox.eventByteCount,
             contentCount: decoder.heldPayloadCount > 0 || outbox.contentCount > 0 ? 1 : 0
         )
         buffers.change(from: held, to: now, of: tenant)
@@ -286,7 +287,7 @@ final class Connection {
     ///
     /// - Parameter bytes: Its frame.
     func notify(_ event: VaultEvent, _ bytes: [UInt8]) {
-        outbox.append(event, bytes, at: connections.clock.now)
+        outbox.append(event, bytes, at: connections.clock.now, room: buffers.eventRoom(for: tenant))
         noteHeld()
         connections.wantsToSend(self)
     }

@@ -11,6 +11,8 @@ final class Outbox {
     private var frames: [OutgoingFrame] = []
     private(set) var byteCount = 0
     private(set) var secretByteCount = 0
+    /// The bytes of the events, with those that the memory for each takes besides.
+    private(set) var eventByteCount = 0
     /// The number of frames with the content of an item.
     private(set) var contentCount = 0
     /// The number of events that were dropped because the client does not read.
@@ -32,16 +34,31 @@ final class Outbox {
 
     /// Queues an event; if too much is pending, counts it as missed.
     ///
-    /// - Parameter bytes: Its frame.
-    func append(_ event: VaultEvent, _ bytes: [UInt8], at now: UInt64) {
+    /// - Parameters:
+    ///   - bytes: Its frame.
+    ///   - room: The space that the events of the client's identity have left.
+    func append(_ event: VaultEvent, _ bytes: [UInt8], at now: UInt64, room: Int) {
         let frame = OutgoingFrame(bytes)
-        if missedCount == 0 && byteCount + frame.byteCount <= Limits.eventBytes { return append(frame, at: now) }
+        frame.isEvent = true
+        let hasRoom = byteCount + frame.byteCount <= Limits.eventBytes && Self.size(of: frame) <= room
+        // A client that has read everything is not cut off by others that have not.
+        let isFirst = frames.isEmpty && frame.byteCount <= Limits.smallAnswerBytes
+        if missedCount == 0 && (hasRoom || isFirst) { return append(frame, at: now) }
         missedCount += event.count
+        if frames.isEmpty { appendMissed(at: now) }
     }
+
+    private func appendMissed(at now: UInt64) {
+        append(OutgoingFrame(VaultEvent.eventsMissed(missedCount).frame), at: now)
+        missedCount = 0
+    }
+
+    private static func size(of event: OutgoingFrame) -> Int { event.byteCount + Limits.eventOverheadBytes }
 
     private func count(_ frame: OutgoingFrame, sign: Int = 1) {
         byteCount += sign * frame.byteCount
         secretByteCount += sign * frame.payload.byteCount
+        if frame.isEvent { eventByteCount += sign * Self.size(of: frame) }
         if frame.protection != nil { contentCount += sign }
     }
 
@@ -52,10 +69,7 @@ final class Outbox {
         while let frame = frames.first {
             guard try send(frame, to: socket) else { return }
             count(frames.removeFirst(), sign: -1)
-            if frames.isEmpty && missedCount > 0 {
-                append(OutgoingFrame(VaultEvent.eventsMissed(missedCount).frame), at: now)
-                missedCount = 0
-            }
+            if frames.isEmpty && missedCount > 0 { appendMissed(at: now) }
         }
     }
 

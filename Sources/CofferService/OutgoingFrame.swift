@@ -14,6 +14,8 @@ final class OutgoingFrame {
     let protection: Protection?
     /// The time when it was queued.
     var start: UInt64 = 0
+    /// Whether it notifies of an event, which a client that does not read may miss.
+    var isEvent = false
     /// The number of bytes sent, of head and payload.
     var sentCount = 0
 

@@ -80,7 +80,7 @@ struct HostilePeer: ~Copyable {
     func finish() { shutdown(socket.number, Int32(SHUT_WR)) }
 
     /// Reads answers until there are so many, or the daemon closes.
-    func replies(_ count: Int = .max) throws -> [JSONValue] {
+    func replies(_ count: Int = .max, until isLast: (JSONValue) -> Bool = { _ in false }) throws -> [JSONValue] {
         var decoder = FrameDecoder()
         var found: [JSONValue] = []
         var piece = [UInt8](repeating: 0, count: 65_536)
@@ -88,6 +88,7 @@ struct HostilePeer: ~Copyable {
             var offset = 0
             while let frame = try decoder.decode(piece.span.bytes.extracting(first: received), at: &offset) {
                 found.append(try frame.json.get())
+                if let last = found.last, isLast(last) { return found }
             }
         }
         return found
