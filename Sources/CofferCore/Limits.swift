@@ -48,6 +48,8 @@ public enum Limits {
     package static let transitEventBytes = 16 << 20
     /// The memory of a waiting event beside its bytes.
     package static let eventOverheadBytes = 512
+    /// The connections of the agent for SSH at a time: for another one, the longest silent one is closed.
+    package static let agentConnections = 32
     /// The items in one page of a listing: bounds the memory of a listing, regardless of the number of items.
     public static let pageItems = 1000
     /// The disk space that is reserved for removals: enough for the log of several, or for some hundred small files.
@@ -100,6 +102,12 @@ public enum Limits {
     public static let connections = 4096
     /// Threads for key derivation and bulk file work: each transfer holds one.
     public static let workerThreads = 32
+    /// Threads that wait for files of clients: one for each that is read, written or closed.
+    package static let peerFileThreads = 32
+    /// The descriptors of clients, of all of them together, that are not closed yet.
+    package static let peerDescriptors = 1024
+    /// The bytes in flight between a client's file and the daemon.
+    package static let peerPipeBytes = 256 << 10
     /// Reply bytes waiting for a peer that does not read: beyond that, the daemon does not read from it either.
     public static let outboxBytes = 4 << 20
     /// Payload bytes waiting for a peer that does not read: beyond that, the daemon does not read from it either.

@@ -15,6 +15,8 @@ final class AgentConnection {
     private var question: AgentQuestion?
     /// When the message is to be answered.
     private(set) var delayEnd: ContinuousClock.Instant?
+    /// When its last message was whole; at first, when it began.
+    private(set) var lastMessage = ContinuousClock.now
     /// The program that asks, once it is the turn of this connection.
     private var askpass: Askpass?
 
@@ -28,6 +30,8 @@ final class AgentConnection {
     var isSending: Bool { !output.isEmpty }
     /// Nor while a person is to be asked, or a delay lasts.
     var isReceiving: Bool { !isSending && !isWaiting }
+    /// Whether it has nothing to be answered.
+    var isSilent: Bool { !isWaiting }
     private var isWaiting: Bool { question != nil || delayEnd != nil }
 
     /// Sends what is pending, or receives and answers one message.
@@ -44,6 +48,7 @@ final class AgentConnection {
                 self.message = consume message
                 return true
             }
+            lastMessage = .now
             answer(consume message, .received)
             return try send()
         } catch { return false }

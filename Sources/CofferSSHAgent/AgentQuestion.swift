@@ -8,7 +8,7 @@ struct AgentQuestion {
     let key: String
 
     init(_ key: AgentKey) {
-        text = "Allow use of key \(key.comment)?\n\(key.publicKey.fingerprint)"
+        text = "Allow use of key \(quotedForDisplay(key.comment))?\n\(key.publicKey.fingerprint)"
         self.key = key.quoted
     }
 }

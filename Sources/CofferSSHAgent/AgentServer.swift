@@ -5,9 +5,6 @@ internal import Glibc
 
 /// Serves the agent protocol on a listening socket, on one thread.
 struct AgentServer: ~Copyable {
-    /// The connections at a time; more wait in the backlog of the socket.
-    private static let connectionLimit = 32
-
     private let listener: OwnedDescriptor
     private let agent: Agent
 
@@ -28,7 +25,7 @@ struct AgentServer: ~Copyable {
             for connection in connections {
                 waiting.add(connection.number, isReading: connection.isReceiving, isWriting: connection.isSending)
             }
-            let isAccepting = connections.count < Self.connectionLimit
+            let isAccepting = connections.count < Limits.agentConnections || Self.longestSilent(connections) != nil
             waiting.add(listener.number, isReading: isAccepting, isWriting: false)
             if let number = asking?.askingNumber { waiting.add(number, isReading: true, isWriting: false) }
             let deadline = ([agent.deadline] + connections.map(\.delayEnd)).compactMap(\.self).min()
@@ -38,8 +35,21 @@ struct AgentServer: ~Copyable {
             connections = connections.enumerated().filter { index, connection in
                 !waiting.isReady(at: index) || connection.advance()
             }.map(\.element)
-            if isAccepting, waiting.isReady(at: known), let connection = try accept() { connections.append(connection) }
+            if isAccepting, waiting.isReady(at: known), let connection = try accept() {
+                if connections.count >= Limits.agentConnections, let silent = Self.longestSilent(connections) {
+                    connections.remove(at: silent)
+                }
+                connections.append(connection)
+            }
         }
+    }
+
+    /// The index of the connection that has been without a whole message, or with an unread answer, for longest.
+    ///
+    /// It gives way to one that waits: else some that say nothing would exclude all programs.
+    private static func longestSilent(_ connections: [AgentConnection]) -> Int? {
+        connections.indices.filter { connections[$0].isSilent }
+            .min { connections[$0].lastMessage < connections[$1].lastMessage }
     }
 
     /// The connection for which a person is asked: one after the other, and the others go on meanwhile.

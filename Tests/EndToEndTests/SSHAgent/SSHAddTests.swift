@@ -79,7 +79,7 @@ import Testing
             agent.stop()
             try agent.start(["SSH_ASKPASS": path])
             #expect((try agent.run("rm -f key.pub.sig; \(sign)").status == 0) == isSigned, "\(answer)")
-            #expect(try agent.succeed("head -1 asked") == "confirm: Allow use of key it?\n")
+            #expect(try agent.succeed("head -1 asked") == "confirm: Allow use of key 'it'?\n")
         }
         agent.stop()
         try agent.start(["SSH_ASKPASS": "/nonexistent"])

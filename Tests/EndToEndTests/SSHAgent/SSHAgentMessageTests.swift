@@ -1,3 +1,4 @@
+import CofferCore
 import CofferMemory
 import CofferSystem
 import CofferTestSupport
@@ -77,6 +78,19 @@ import Testing
         for _ in 0..<20 { silent.append(OwnedDescriptorBox(try UnixSocket.connect(to: agent.socketPath))) }
         #expect(try agent.ask([11])?.first == 12)
         #expect(silent.count == 20)
+    }
+
+    @Test(arguments: ["", "half", "unread"])
+    func `connections that say nothing, half a message or read nothing exclude nobody`(kind: String) throws {
+        var silent: [OwnedDescriptorBox] = []
+        for _ in 0..<(2 * Limits.agentConnections) {
+            let socket = try UnixSocket.connect(to: agent.socketPath)
+            if kind == "half" { try socket.write(all: [UInt8]([0, 0, 0]).span.bytes) }
+            if kind == "unread" { try socket.write(all: AgentProcess.string([11]).span.bytes) }
+            silent.append(OwnedDescriptorBox(socket))
+        }
+        for _ in 0..<3 { #expect(try agent.ask([11])?.first == 12) }
+        #expect(silent.count == 2 * Limits.agentConnections)
     }
 
     private final class OwnedDescriptorBox {
