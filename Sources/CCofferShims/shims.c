@@ -47,7 +47,7 @@ ssize_t coffer_send(int socket, const void *first, size_t first_count, const voi
     return sendmsg(socket, &message, MSG_NOSIGNAL);
 }
 
-// The kernel passes at most this many in one message (SCM_MAX_FD): room for all, so that none is lost unseen.
+// The kernel passes at most this many in one message (SCM_MAX_FD).
 enum { most_descriptors = 253 };
 
 ssize_t coffer_receive(int socket, void *bytes, size_t count, int *fds, int capacity, int *nfds, int *truncated,
@@ -57,8 +57,11 @@ ssize_t coffer_receive(int socket, void *bytes, size_t count, int *fds, int capa
         char bytes[CMSG_SPACE(sizeof(struct ucred)) + CMSG_SPACE(sizeof(int) * most_descriptors)];
         struct cmsghdr align;
     } control;
+    // No larger than what is wanted: the kernel drops the others without closing them, which might wait for their file system.
+    size_t size = CMSG_SPACE(sizeof(struct ucred));
+    if (capacity > 0) size += CMSG_LEN(sizeof(int) * (size_t)capacity);
     struct msghdr message = {
-        .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof control.bytes};
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = size};
     *nfds = 0;
     *truncated = 0;
     *sender = (struct coffer_sender){.is_known = 0};
@@ -83,6 +86,7 @@ ssize_t coffer_receive(int socket, void *bytes, size_t count, int *fds, int capa
             if (*nfds < capacity) {
                 fds[(*nfds)++] = fd;
             } else {
+                // Only a socket that records no senders has space for more than the capacity: that of a client.
                 close(fd);
                 *truncated = 1;
             }

@@ -254,6 +254,7 @@ package struct ContentRead: Sendable {
                 }
             }
             try writing.finish()
+            try output.finish()
         } catch {
             throw transferError(error, key, subject, for: .read)
         }

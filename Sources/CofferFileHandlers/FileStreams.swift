@@ -13,7 +13,7 @@ extension Vault {
     package func getInParts(
         _ item: FileItem,
         _ params: ItemGetParameters,
-        to output: Held<OwnedDescriptor>,
+        to output: Held<PeerDescriptor>,
         _ call: Call
     ) throws -> Step {
         let store = try catalog.files
@@ -38,7 +38,7 @@ extension Vault {
         guard let descriptor = try call.attachments.takeDescriptor() else {
             throw CofferError(.param, "no descriptor was passed that the content goes to")
         }
-        let output = Held<OwnedDescriptor>(descriptor)
+        let output = Held<PeerDescriptor>(descriptor)
         let group = try call.group(params.group)
         call.isFor("can't salvage \(params.name.quoted)")
         let store = try catalog.files
@@ -71,7 +71,7 @@ extension Vault {
         of file: OpenFile,
         _ store: FileStore,
         salvaging: Bool = false,
-        to descriptor: consuming OwnedDescriptor,
+        to descriptor: consuming PeerDescriptor,
         _ wantsProgress: Bool,
         _ call: Call,
         _ reply: @escaping (Int64, Damages) -> Reply
@@ -83,7 +83,13 @@ extension Vault {
         let report = call.progressReport(wantsProgress, total: Int64(range.count))
         var place = range.lowerBound
         var damages = Damages()
-        func done() -> Step { .done(reply(place - range.lowerBound, damages)) }
+        func done() -> Step {
+            .work(with: ()) { (_) throws(CofferError) in
+                do throws(TransferError) { try output.finish() } catch { throw error.cofferError }
+            } then: { _ in
+                .done(reply(place - range.lowerBound, damages))
+            }
+        }
         func resume() throws -> Step {
             report(place - range.lowerBound)
             guard place < range.upperBound else { return done() }

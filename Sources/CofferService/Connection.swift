@@ -25,7 +25,7 @@ final class Connection {
 
     private var decoder = FrameDecoder()
     /// A descriptor that was received, and not taken yet.
-    private var passed: OwnedDescriptor?
+    private var passed: PeerDescriptor?
     /// It belongs to a frame that began in an earlier arrival, and will be the next complete frame.
     private var isPassedWithEarlierFrame = false
     /// Whether it came when a part of a frame had been received, and no later frame has begun in the arrival yet.
@@ -97,13 +97,22 @@ final class Connection {
     func receive(into buffer: UnsafeMutableRawBufferPointer) -> Result<Int, CofferError>? {
         lastArrival = connections.clock.now
         do {
-            guard var received = unsafe try socket.receive(into: buffer) else { return nil }
+            let mayPass = PeerFiles.hasRoom(for: tenant.number)
+            guard
+                var received = unsafe try socket.receive(
+                    into: buffer,
+                    for: tenant.number,
+                    acceptingDescriptor: mayPass
+                )
+            else { return nil }
             let descriptor = received.descriptor.take()
             // The end of the stream has no sender.
             if received.count > 0, let sender = received.sender, sender != peer {
                 return .failure(.sentByAnother(sender, than: peer))
             }
-            if received.hasTooManyDescriptors || (descriptor != nil && passed != nil) {
+            if received.hasTooManyDescriptors && !mayPass {
+                fail(.tooManyDescriptors)
+            } else if received.hasTooManyDescriptors || (descriptor != nil && passed != nil) {
                 fail(CofferError(.param, "more descriptors came than one frame may carry"))
             } else if descriptor != nil {
                 passed = descriptor
@@ -134,7 +143,7 @@ final class Connection {
     /// incomplete one.
     ///
     /// - Parameter isLast: Whether the arrival ends with the frame.
-    func takeDescriptor(isLast: Bool) -> OwnedDescriptor? {
+    func takeDescriptor(isLast: Bool) -> PeerDescriptor? {
         guard isLast || isPassedWithEarlierFrame else { return nil }
         isPassedWithEarlierFrame = false
         return passed.take()
@@ -304,7 +313,9 @@ final class Connection {
     func refuseAtLast() { CredentialRefusal.send(to: socket, patience: 1) }
 
     /// A duplicate of the socket, for streamed content.
-    func duplicateSocket() throws(SystemError) -> OwnedDescriptor { try socket.duplicate() }
+    func duplicateSocket() throws(SystemError) -> PeerDescriptor {
+        PeerDescriptor(owning: try socket.duplicate().release(), for: tenant.number)
+    }
 
     /// Whether a payload is pending whose key is gone.
     func hasPayloadToWithhold(in state: VaultState) -> Bool { outbox.hasPayloadToWithhold(in: state) }
@@ -381,6 +392,12 @@ final class Connection {
 }
 
 extension CofferError {
+    fileprivate static let tooManyDescriptors = CofferError(
+        .notAvailable,
+        "too many descriptors that were passed are still in use",
+        hint: "a file system that does not answer may hold them: see 'cat /proc/mounts'"
+    )
+
     fileprivate static func sentByAnother(_ sender: ProcessCredentials, than peer: ProcessCredentials) -> CofferError {
         CofferError(
             .missingEntitlement,

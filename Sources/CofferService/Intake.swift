@@ -101,7 +101,7 @@ final class Intake: ServerPart {
 
     private func take(
         _ frame: consuming Frame,
-        _ descriptor: consuming OwnedDescriptor?,
+        _ descriptor: consuming PeerDescriptor?,
         from connection: Connection
     ) {
         connections.noteRequest(of: connection)

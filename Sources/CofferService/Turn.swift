@@ -31,6 +31,9 @@ final class Turn: ServerPart {
 
     /// The threads for the contents of files.
     private let workers = WorkerPool()
+    /// The threads for transfers to and from clients: their descriptors may be those of a mount that the daemon itself
+    /// has to answer, by other threads.
+    private let transferWorkers = WorkerPool()
     /// The thread for stretching passcodes: no transfer, however slow, blocks it.
     private let keyWorkers = WorkerPool(limit: 1, lingering: 0)
     private let mailbox: Mailbox<Message>
@@ -261,7 +264,8 @@ final class Turn: ServerPart {
         case .work(let item, let lane, let next):
             running.next = next
             let (token, mailbox) = (running.token, mailbox)
-            let pool = lane == .keys ? keyWorkers : workers
+            let isTransfer = running.origin?.request.isTransfer == true
+            let pool = lane == .keys ? keyWorkers : isTransfer ? transferWorkers : workers
             pool.submit(item, for: running.tenant) { mailbox.post(.worked(token)) }
         case .claim(let claim, let next):
             running.next = next

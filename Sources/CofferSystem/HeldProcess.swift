@@ -69,26 +69,25 @@ package struct HeldProcess: ~Copyable, Sendable {
 
     /// The file of its program; `nil` if it is not visible.
     package var executableFile: ExecutableFile? {
-        var status = stat()
-        return unsafe stat("/proc/\(number)/exe", &status) == 0 ? ExecutableFile(status) : nil
+        var (device, inode): (UInt64, UInt64) = (0, 0)
+        guard unsafe coffer_file_id("/proc/\(number)/exe", &device, &inode) == 0 else { return nil }
+        return ExecutableFile(device: device, inode: inode)
     }
 
     /// The path of its program, if it leads to the same file in this process' root.
     ///
-    /// A replaced or removed program has no path any more, and a path in another root could name any file.
+    /// A replaced or removed program has no path any more, and a path in another root could name any file. The kernel knows
+    /// each component of the path of a running program, so that no file system has to answer.
     package var executablePath: String? {
         var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
         let count = unsafe readlink("/proc/\(number)/exe", &buffer, buffer.count)
         guard count > 0, count < buffer.count, let file = executableFile else { return nil }
         let path = String(decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        var named = stat()
-        guard unsafe lstat(path, &named) == 0, ExecutableFile(named) == file else { return nil }
+        var (device, inode): (UInt64, UInt64) = (0, 0)
+        guard unsafe coffer_known_file_id(path, &device, &inode) == 0 else { return nil }
+        guard ExecutableFile(device: device, inode: inode) == file else { return nil }
         return path
     }
-}
-
-extension ExecutableFile {
-    fileprivate init(_ status: stat) { self.init(device: UInt64(status.st_dev), inode: UInt64(status.st_ino)) }
 }
 
 extension ClientIdentity {

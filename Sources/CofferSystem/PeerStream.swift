@@ -18,57 +18,89 @@ package final class Cancellation: Sendable {
 
     package var isCancelled: Bool { flag.load(ordering: .acquiring) }
 
-    fileprivate var descriptor: Int32 { event.descriptor.number }
+    var descriptor: Int32 { event.descriptor.number }
 }
 
 /// A client's descriptor, which content is read from or written to.
 ///
 /// It shares the open file with the client, so its flags are not changed: it waits with `poll`, and writes no more than
-/// can't block.
+/// can't block. A file is not touched on this thread: a ``PeerFilePump`` moves its bytes.
 package final class PeerStream: Sendable {
-    private enum Kind { case regular, pipe, socket }
+    private enum Kind { case file, pipe, socket }
 
-    private let descriptor: OwnedDescriptor
+    private let peer: Mutex<PeerDescriptor?>
+    /// This end of the pipe, for a file.
+    private let own: Mutex<OwnedDescriptor?>
+    private let number: Int32
     private let kind: Kind
+    private let pump: PeerFilePump?
+    private let readCount = Atomic<Int64>(0)
     private let cancellation: Cancellation
-    /// The number of bytes to the end, if it is known.
-    package var remainingByteCount: Int64? {
-        guard kind == .regular, let status = try? descriptor.status() else { return nil }
-        return max(0, Int64(status.st_size) - Int64(lseek(descriptor.number, 0, SEEK_CUR)))
-    }
 
     /// Checks a client's descriptor.
     ///
     /// - Parameters:
-    ///   - descriptor: A regular file, a pipe or a stream socket.
+    ///   - descriptor: A regular file, a pipe, a device or a stream socket.
     ///   - access: `O_RDONLY` or `O_WRONLY`: the access that it must be open for.
     ///   - cancellation: Ends the waiting.
     /// - Throws: `param` for any other descriptor.
     package init(
-        _ descriptor: consuming OwnedDescriptor,
+        _ descriptor: consuming PeerDescriptor,
         for access: Int32,
         cancellation: Cancellation
     ) throws(CofferError) {
-        let number = descriptor.number
-        let flags = fcntl(number, F_GETFL)
+        let flags = fcntl(descriptor.number, F_GETFL)
         guard flags >= 0, flags & coffer_o_path == 0, [access, O_RDWR].contains(flags & O_ACCMODE) else {
             let wanted = access == O_RDONLY ? "reading" : "writing"
             throw CofferError(.param, "the descriptor passed is not open for \(wanted)")
         }
-        let status: stat
-        do { status = try descriptor.status() } catch { throw error.cofferError("can't use the descriptor passed") }
-        switch status.st_mode & S_IFMT {
-        case S_IFREG:
-            kind = .regular
-        case S_IFIFO, S_IFCHR:
-            kind = .pipe
-        case S_IFSOCK where Self.isStream(number):
-            kind = .socket
+        self.cancellation = cancellation
+        switch descriptor.type {
+        case S_IFREG?, S_IFCHR?:
+            let isRegular = descriptor.type == S_IFREG
+            let started: (PeerFilePump, Int32)
+            do throws(SystemError) {
+                started = try PeerFilePump.start(
+                    descriptor,
+                    isReading: access == O_RDONLY,
+                    isRegular: isRegular,
+                    cancellation
+                )
+            } catch {
+                throw error.cofferError("can't use the descriptor passed")
+            }
+            (kind, pump, number) = (.file, started.0, started.1)
+            peer = Mutex(nil)
+            own = Mutex(OwnedDescriptor(owning: started.1))
+        case S_IFIFO?:
+            (kind, pump, number) = (.pipe, nil, descriptor.number)
+            peer = Mutex(descriptor)
+            own = Mutex(nil)
+        case S_IFSOCK? where Self.isStream(descriptor.number):
+            (kind, pump, number) = (.socket, nil, descriptor.number)
+            peer = Mutex(descriptor)
+            own = Mutex(nil)
         default:
             throw CofferError(.param, "the descriptor passed is neither a file nor a pipe nor a stream socket")
         }
-        self.descriptor = descriptor
-        self.cancellation = cancellation
+    }
+
+    /// Waits until the size of a file is known.
+    package func prepare() throws(TransferError) {
+        if pump == nil { return }
+        _ = try whenReady(POLLIN) { 0 }
+    }
+
+    /// The number of bytes to the end, if it is known.
+    package var remainingByteCount: Int64? {
+        pump?.byteCount.map { max(0, $0 - readCount.load(ordering: .relaxed)) }
+    }
+
+    /// Waits until the written bytes are in the client's file; further ones can't be written.
+    package func finish() throws(TransferError) {
+        guard let pump else { return }
+        own.withLock { $0 = nil }
+        try pump.wait()
     }
 
     private static func isStream(_ number: Int32) -> Bool {
@@ -89,10 +121,14 @@ package final class PeerStream: Sendable {
         var done = 0
         while done < buffer.count {
             let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[done...])
-            let count = try whenReady(POLLIN) { () throws(SystemError) in unsafe try descriptor.read(into: rest) }
+            let count = try whenReady(POLLIN) { () throws(SystemError) in
+                try retrying("read") { unsafe Glibc.read(number, rest.baseAddress, rest.count) }
+            }
             if count == 0 { break }
             done += count ?? 0
         }
+        readCount.add(Int64(done), ordering: .relaxed)
+        if done < buffer.count, let failure = pump?.failure { throw .system(failure) }
         return done
     }
 
@@ -101,18 +137,22 @@ package final class PeerStream: Sendable {
         var done = 0
         while done < bytes.byteCount {
             let rest = bytes.extracting(droppingFirst: done)
-            done += try whenReady(POLLOUT) { () throws(SystemError) in try writeSome(rest) } ?? 0
+            do throws(TransferError) {
+                done += try whenReady(POLLOUT) { () throws(SystemError) in try writeSome(rest) } ?? 0
+            } catch {
+                if case .system = error, let failure = pump?.failure { throw .system(failure) }
+                throw error
+            }
         }
     }
 
     private func writeSome(_ bytes: RawSpan) throws(SystemError) -> Int {
-        let number = descriptor.number
-        return try retrying("write") {
+        try retrying("write") {
             unsafe bytes.withUnsafeBytes { buffer in
                 let (start, count) = (buffer.baseAddress, buffer.count)
                 return switch kind {
-                case .regular: unsafe Glibc.write(number, start, count)
-                // poll guarantees space for one page of a pipe, and no more.
+                // poll guarantees space for one page of a pipe, and no more; the pipe of a file does not block.
+                case .file: unsafe Glibc.write(number, start, count)
                 case .pipe: unsafe Glibc.write(number, start, min(count, Int(PIPE_BUF)))
                 case .socket: unsafe Glibc.send(number, start, count, Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL))
                 }
@@ -125,12 +165,10 @@ package final class PeerStream: Sendable {
     /// - Returns: `nil` if the call would block all the same.
     private func whenReady(_ events: Int32, _ call: () throws(SystemError) -> Int) throws(TransferError) -> Int? {
         if cancellation.isCancelled { throw .cancelled }
-        if kind != .regular {
-            switch coffer_wait_ready(descriptor.number, Int16(events), cancellation.descriptor) {
-            case 1: break
-            case 0: throw .cancelled
-            default: throw .system(SystemError("poll"))
-            }
+        switch coffer_wait_ready(number, Int16(events), cancellation.descriptor) {
+        case 1: break
+        case 0: throw .cancelled
+        default: throw .system(SystemError("poll"))
         }
         do throws(SystemError) { return try tolerating(EAGAIN, call: call) } catch { throw .system(error) }
     }

@@ -152,15 +152,21 @@ package struct Received: ~Copyable {
     /// The number of bytes in the buffer; 0 if the peer has closed the connection.
     package let count: Int
     /// The descriptor that was passed with them.
-    package var descriptor: OwnedDescriptor?
+    package var descriptor: PeerDescriptor?
     /// Whether more descriptors were passed than a frame may have.
     ///
-    /// All of them are closed.
+    /// The others are dropped.
     package let hasTooManyDescriptors: Bool
     /// The sender of the bytes: the kernel never merges those of two senders.
     ///
     /// Its user and group are the real ones. `nil` for messages sent before ``UnixSocket/passCredentials(on:)``.
     package let sender: ProcessCredentials?
+
+    /// Takes out the descriptor, as one of a peer that is trusted with this process's time.
+    package mutating func takeTrustedDescriptor() -> OwnedDescriptor? {
+        guard let descriptor = descriptor.take() else { return nil }
+        return descriptor.trusted()
+    }
 }
 
 extension OwnedDescriptor {
@@ -185,9 +191,16 @@ extension OwnedDescriptor {
 
     /// Receives bytes and a descriptor from a stream socket.
     ///
-    /// - Parameter buffer: The buffer.
+    /// - Parameters:
+    ///   - buffer: The buffer.
+    ///   - party: The party whose quota takes the descriptor.
+    ///   - mayPass: Whether a descriptor is accepted.
     /// - Returns: The result; `nil` if nothing is pending on a non-blocking socket.
-    package borrowing func receive(into buffer: UnsafeMutableRawBufferPointer) throws(SystemError) -> Received? {
+    package borrowing func receive(
+        into buffer: UnsafeMutableRawBufferPointer,
+        for party: Int = 0,
+        acceptingDescriptor mayPass: Bool = true
+    ) throws(SystemError) -> Received? {
         var passed: Int32 = -1
         var passedCount: Int32 = 0
         var isTruncated: Int32 = 0
@@ -195,13 +208,23 @@ extension OwnedDescriptor {
         let count = try tolerating(EAGAIN) { () throws(SystemError) in
             try retrying("recvmsg") {
                 let (start, count) = (buffer.baseAddress, buffer.count)
-                return unsafe coffer_receive(number, start, count, &passed, 1, &passedCount, &isTruncated, &sender)
+                let capacity: Int32 = mayPass ? 1 : 0
+                return unsafe coffer_receive(
+                    number,
+                    start,
+                    count,
+                    &passed,
+                    capacity,
+                    &passedCount,
+                    &isTruncated,
+                    &sender
+                )
             }
         }
         guard let count else { return nil }
         return Received(
             count: count,
-            descriptor: passedCount == 1 ? OwnedDescriptor(owning: passed) : nil,
+            descriptor: passedCount == 1 ? PeerDescriptor(owning: passed, for: party) : nil,
             hasTooManyDescriptors: isTruncated != 0,
             sender: ProcessCredentials(sender)
         )

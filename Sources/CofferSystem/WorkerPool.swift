@@ -72,7 +72,7 @@ package final class WorkerPool: Sendable {
     /// Runs an item on a thread of the pool.
     ///
     /// - Parameters:
-    ///   - item: The item. If no thread can be created, it fails with `internal`.
+    ///   - item: The item. If no thread can be created, it fails with `io`.
     ///   - party: The party for the fair share of threads; 0 may use all of them.
     ///   - end: Called when the item has a result, usually on that thread.
     package func submit(_ item: any WorkItem, for party: Int = 0, then end: @escaping @Sendable () -> Void) {
@@ -84,7 +84,7 @@ package final class WorkerPool: Sendable {
             party: party
         )
         if submit(piece) { return }
-        item.fail(CofferError(.internal, "no thread can be started", hint: "raise the limit on tasks"))
+        item.fail(CofferError(.io, "no thread can be started", hint: "raise the limit on tasks"))
         end()
     }
 
@@ -92,7 +92,9 @@ package final class WorkerPool: Sendable {
     ///
     /// - Returns: Whether it will be done: not if no thread can be created.
     @discardableResult
-    package func start(_ work: @escaping @Sendable () -> Void) -> Bool { submit(Piece(work: work, party: 0)) }
+    package func start(for party: Int = 0, _ work: @escaping @Sendable () -> Void) -> Bool {
+        submit(Piece(work: work, party: party))
+    }
 
     /// - Returns: Whether the work will be done.
     private func submit(_ piece: Piece) -> Bool {

@@ -26,9 +26,9 @@ package struct Reply: ~Copyable {
 /// A class, so that a handler can hold it while it waits.
 package final class Attachments {
     private var payload: SecretBytes?
-    private var descriptor: OwnedDescriptor?
+    private var descriptor: PeerDescriptor?
 
-    package init(payload: consuming SecretBytes?, descriptor: consuming OwnedDescriptor?) {
+    package init(payload: consuming SecretBytes?, descriptor: consuming PeerDescriptor?) {
         self.payload = payload
         self.descriptor = descriptor
     }
@@ -42,9 +42,9 @@ package final class Attachments {
     /// Takes the descriptor out, which the handler then owns.
     ///
     /// - Throws: `param` for a connection to this daemon: it would hold both ends, and never see the end of the stream.
-    package func takeDescriptor() throws(CofferError) -> OwnedDescriptor? {
+    package func takeDescriptor() throws(CofferError) -> PeerDescriptor? {
         guard let descriptor = descriptor.take() else { return nil }
-        if PeerIdentity.isOwnConnection(descriptor) {
+        if descriptor.withSocket({ PeerIdentity.isOwnConnection($0) }) {
             throw CofferError(.param, "the descriptor passed is a connection to this daemon")
         }
         return descriptor
@@ -52,7 +52,12 @@ package final class Attachments {
 
     /// Takes a socket out, over which the daemon sends a single message: it waits for nothing from it, whichever
     /// connection it is.
-    func takeSocket() -> OwnedDescriptor? { descriptor.take() }
+    ///
+    /// - Returns: `nil` if it is none.
+    func takeSocket() -> PeerDescriptor? {
+        guard let descriptor = descriptor.take(), descriptor.isSocket else { return nil }
+        return descriptor
+    }
 
     /// Refuses attachments that a method does not take: the client has made a mistake.
     package func check(for method: Method) throws(CofferError) {

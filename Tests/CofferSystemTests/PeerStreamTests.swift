@@ -7,7 +7,7 @@ import Testing
 private func pattern(_ count: Int) -> [UInt8] { (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) } }
 
 extension PeerStream {
-    convenience init(_ descriptor: consuming OwnedDescriptor, _ access: Int32) throws {
+    convenience init(_ descriptor: consuming PeerDescriptor, _ access: Int32) throws {
         try self.init(descriptor, for: access, cancellation: try Cancellation())
     }
 
@@ -39,7 +39,7 @@ private func refusal(_ number: Int32, _ access: Int32) throws -> ErrorCode? {
     do throws(CofferError) {
         let cancellation: Cancellation
         do { cancellation = try Cancellation() } catch { throw error.cofferError("") }
-        _ = try PeerStream(OwnedDescriptor(owning: number), for: access, cancellation: cancellation)
+        _ = try PeerStream(PeerDescriptor(owning: number), for: access, cancellation: cancellation)
         return nil
     } catch {
         return error.code
@@ -82,11 +82,12 @@ private func refusal(_ number: Int32, _ access: Int32) throws -> ErrorCode? {
         for (offset, expected) in [(0, 10), (3, 7), (10, 0), (50, 0)] as [(Int, Int64)] {
             let number = open(directory.path("file"), O_RDONLY)
             lseek(number, offset, SEEK_SET)
-            let stream = try PeerStream(OwnedDescriptor(owning: number), O_RDONLY)
+            let stream = try PeerStream(PeerDescriptor(owning: number), O_RDONLY)
+            try stream.prepare()
             #expect(stream.remainingByteCount == expected)
         }
         let pipe = try Pipe()
-        let stream = try PeerStream(pipe.reading.duplicate(), O_RDONLY)
+        let stream = try PeerStream(PeerDescriptor(owning: try pipe.reading.duplicate().release()), O_RDONLY)
         #expect(stream.remainingByteCount == nil)
     }
 
@@ -94,7 +95,7 @@ private func refusal(_ number: Int32, _ access: Int32) throws -> ErrorCode? {
         let directory = try TemporaryDirectory()
         let content = pattern(10_000)
         try Data(content).write(to: URL(filePath: directory.path("file")))
-        let stream = try PeerStream(OwnedDescriptor(owning: open(directory.path("file"), O_RDONLY)), O_RDONLY)
+        let stream = try PeerStream(PeerDescriptor(owning: open(directory.path("file"), O_RDONLY)), O_RDONLY)
         let pieces = [try stream.filled(6000), try stream.filled(6000), try stream.filled(6000)]
         #expect(pieces.map(\.count) == [6000, 4000, 0])
         #expect(Array(pieces.joined()) == content)
@@ -111,10 +112,10 @@ private func refusal(_ number: Int32, _ access: Int32) throws -> ErrorCode? {
         }
         let (reading, writing) = (numbers[0], numbers[1])
         let writer = Background {
-            let stream = try PeerStream(OwnedDescriptor(owning: writing), O_WRONLY)
+            let stream = try PeerStream(PeerDescriptor(owning: writing), O_WRONLY)
             try stream.write(all: content.span.bytes)
         }
-        let stream = try PeerStream(OwnedDescriptor(owning: reading), O_RDONLY)
+        let stream = try PeerStream(PeerDescriptor(owning: reading), O_RDONLY)
         let found = try stream.filled(content.count + 10)
         try writer.wait()
         #expect(found == content)
@@ -126,7 +127,7 @@ private func refusal(_ number: Int32, _ access: Int32) throws -> ErrorCode? {
         let writer = Background {
             for index in 0..<1000 { _ = write(number, "\(index % 10)", 1) }
         }
-        let stream = try PeerStream(pipe.reading.duplicate(), O_RDONLY)
+        let stream = try PeerStream(PeerDescriptor(owning: try pipe.reading.duplicate().release()), O_RDONLY)
         let found = try stream.filled(1000)
         try writer.wait()
         #expect(found == (0..<1000).map { UInt8(ascii: "0") + UInt8($0 % 10) })
@@ -138,10 +139,10 @@ private func refusal(_ number: Int32, _ access: Int32) throws -> ErrorCode? {
         try pair.split { server, client in
             let number = client.release()
             let writer = Background {
-                let stream = try PeerStream(OwnedDescriptor(owning: number), O_WRONLY)
+                let stream = try PeerStream(PeerDescriptor(owning: number), O_WRONLY)
                 try stream.write(all: content.span.bytes)
             }
-            let stream = try PeerStream(server, O_RDONLY)
+            let stream = try PeerStream(PeerDescriptor(owning: server.release()), O_RDONLY)
             let found = try stream.filled(content.count + 1)
             try writer.wait()
             #expect(found == content)
@@ -151,7 +152,7 @@ private func refusal(_ number: Int32, _ access: Int32) throws -> ErrorCode? {
     @Test func `leaves the flags of the peer's open file as they are`() throws {
         let pipe = try Pipe()
         let before = fcntl(pipe.reading.number, F_GETFL)
-        let stream = try PeerStream(pipe.reading.duplicate(), O_RDONLY)
+        let stream = try PeerStream(PeerDescriptor(owning: try pipe.reading.duplicate().release()), O_RDONLY)
         try pipe.writing.writeText("x")
         _ = try stream.filled(1)
         #expect(fcntl(pipe.reading.number, F_GETFL) == before)
@@ -167,7 +168,7 @@ private func refusal(_ number: Int32, _ access: Int32) throws -> ErrorCode? {
                 numbers = try makePipe()
             }
             close(numbers[0])
-            let stream = try PeerStream(OwnedDescriptor(owning: numbers[1]), O_WRONLY)
+            let stream = try PeerStream(PeerDescriptor(owning: numbers[1]), O_WRONLY)
             #expect(end { try stream.write(all: [UInt8]([1]).span.bytes) } == "system \(EPIPE)")
         }
     }
@@ -182,7 +183,7 @@ private func refusal(_ number: Int32, _ access: Int32) throws -> ErrorCode? {
         let number = try pipe.reading.duplicate().release()
         try pipe.writing.writeText("12345")
         let reader = Background {
-            let stream = try PeerStream(OwnedDescriptor(owning: number), for: O_RDONLY, cancellation: cancellation)
+            let stream = try PeerStream(PeerDescriptor(owning: number), for: O_RDONLY, cancellation: cancellation)
             return end { _ = try stream.filled(6) }
         }
         // When the pipe is empty, the reader has everything and waits for the sixth byte.
@@ -205,7 +206,7 @@ private func refusal(_ number: Int32, _ access: Int32) throws -> ErrorCode? {
         let writing = numbers[1]
         let cancellation = try Cancellation()
         let writer = Background {
-            let stream = try PeerStream(OwnedDescriptor(owning: writing), for: O_WRONLY, cancellation: cancellation)
+            let stream = try PeerStream(PeerDescriptor(owning: writing), for: O_WRONLY, cancellation: cancellation)
             return end { try stream.write(all: pattern(1 << 20).span.bytes) }
         }
         var poller = pollfd(fd: reading.number, events: Int16(POLLIN), revents: 0)
@@ -219,7 +220,7 @@ private func refusal(_ number: Int32, _ access: Int32) throws -> ErrorCode? {
         try directory.write("x", to: "file")
         let cancellation = try Cancellation()
         #expect(!cancellation.isCancelled)
-        let file = OwnedDescriptor(owning: open(directory.path("file"), O_RDWR))
+        let file = PeerDescriptor(owning: open(directory.path("file"), O_RDWR))
         let stream = try PeerStream(file, for: O_RDONLY, cancellation: cancellation)
         cancellation.cancel()
         cancellation.cancel()

@@ -18,7 +18,7 @@ extension OwnedDescriptor {
         guard var received = try receive(into: buffer) else { return nil }
         return Message(
             text: String(decoding: buffer[..<received.count], as: UTF8.self),
-            descriptor: received.descriptor.take(),
+            descriptor: received.takeTrustedDescriptor(),
             hasTooManyDescriptors: received.hasTooManyDescriptors
         )
     }

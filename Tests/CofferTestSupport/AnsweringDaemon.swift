@@ -36,12 +36,13 @@ package final class AnsweringDaemon: Sendable {
         var decoder = FrameDecoder()
         let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 8)
         defer { piece.deallocate() }
-        while let received = try? connection.receive(into: piece), received.count > 0 {
+        while var received = try? connection.receive(into: piece), received.count > 0 {
+            let descriptor = received.takeTrustedDescriptor()
             let count = received.count
             var offset = 0
             while let frame = try? decoder.decode(piece.bytes.extracting(first: count), at: &offset) {
                 guard case .success(let json) = frame.json, let request = try? Request(json),
-                    let replies = try? answers(request, received.descriptor)
+                    let replies = try? answers(request, descriptor)
                 else { return }
                 for reply in replies where reply.isEmpty || !send(reply, to: connection) { return }
             }

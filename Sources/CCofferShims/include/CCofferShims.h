@@ -23,10 +23,27 @@ struct coffer_sender {
 };
 
 // Receives bytes and descriptors. Those that came are stored in fds, close-on-exec, and counted in *nfds; what did not
-// fit there was closed by the kernel, and *truncated is set. Control messages of other kinds than SCM_RIGHTS and
+// fit there was dropped by the kernel, and *truncated is set. Control messages of other kinds than SCM_RIGHTS and
 // SCM_CREDENTIALS are ignored.
 ssize_t coffer_receive(int socket, void *bytes, size_t count, int *fds, int capacity, int *nfds, int *truncated,
                        struct coffer_sender *sender);
+
+// The type of a descriptor's file (S_IFREG, ...), as the kernel knows it: the file system is not asked.
+int coffer_kind_of(int fd);
+
+// The file at a path, as the kernel knows it. The last component is followed if it is a link of /proc.
+int coffer_file_id(const char *path, uint64_t *device, uint64_t *inode);
+// The same of a path without links, if the kernel knows each component of it: no file system is asked. -1 with EAGAIN if it
+// does not.
+int coffer_known_file_id(const char *path, uint64_t *device, uint64_t *inode);
+
+// Makes a pipe, close-on-exec, with that capacity where the user may have it.
+int coffer_pipe(int ends[2], int capacity);
+
+// Moves bytes between two descriptors, one of them a pipe, within the kernel. -1 with EINVAL where a file can't do that.
+ssize_t coffer_splice(int from, int to, size_t count);
+// Copies at most a page between two descriptors, by memory that is wiped; waits where one does not block.
+ssize_t coffer_copy(int from, int to, size_t count);
 
 // Has the kernel tell of all that is sent to a socket, or to those that it will accept, who has sent it.
 int coffer_pass_credentials(int socket);

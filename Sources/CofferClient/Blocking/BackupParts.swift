@@ -44,6 +44,6 @@ private final class SocketEnds {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1, alignment: 1)
         defer { unsafe buffer.deallocate() }
         guard var received = try unsafe own.receive(into: buffer) else { return nil }
-        return received.descriptor.take()
+        return received.takeTrustedDescriptor()
     }
 }

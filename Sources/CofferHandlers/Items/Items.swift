@@ -72,7 +72,7 @@ extension Vault {
     private func stream(
         _ read: ContentRead,
         _ range: Range<Int64>,
-        to descriptor: consuming OwnedDescriptor,
+        to descriptor: consuming PeerDescriptor,
         _ wantsProgress: Bool,
         _ call: Call
     ) throws -> Step {

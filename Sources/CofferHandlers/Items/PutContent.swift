@@ -14,8 +14,9 @@ struct PutContent: ~Copyable, Sendable {
     ///
     /// - Parameter count: The total number of bytes to read.
     consuming func filled(to count: Int) throws(CofferError) -> PutContent {
-        if prefix.count >= count { return self }
         guard let stream = rest else { return PutContent(prefix: prefix, rest: nil) }
+        do throws(TransferError) { try stream.prepare() } catch { throw error.cofferError }
+        if prefix.count >= count { return PutContent(prefix: prefix, rest: stream) }
         var bytes: SecretBytes
         do { bytes = try SecretBytes(zeros: count) } catch { throw .noSecretMemory }
         let firstCount = prefix.count

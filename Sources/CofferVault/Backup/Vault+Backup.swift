@@ -153,7 +153,7 @@ extension Vault {
             throw CofferError(.param, "no socket was passed that the descriptor is sent over")
         }
         return .work(with: socket) { (socket) throws(CofferError) in
-            try part.send(over: socket)
+            try socket.withSocket { (socket) throws(CofferError) in try part.send(over: socket) }
         } then: { count in
             .done(Reply(BackupBytes(byteCount: count)))
         }
