@@ -45,6 +45,48 @@ import Testing
         #expect(try daemon.coffer(["get", "token"]).status == 0)
     }
 
+    @Test(
+        arguments: [
+            "x=$($C get large --timeout 2)", "$C get large --timeout 2 | cat", "$C file read large --timeout 2 | cat",
+            "$C get token --timeout 2 | cat", "cat /dev/zero | $C put x --timeout 2",
+        ]
+    )
+    func `a stopped daemon holds no stream of a command beyond its time-out`(line: String) throws {
+        let daemon = try vault()
+        try daemon.connect().put("token", [1])
+        try daemon.connect().put("large", [UInt8](repeating: 7, count: 1 << 20))
+        kill(daemon.processID, SIGSTOP)
+        let script = "C='\(Project.binaries)/coffer --socket \(daemon.socketPath)'; \(line)"
+        let start = ContinuousClock.now
+        let result = try runCommand("/bin/bash", ["-o", "pipefail", "-c", script])
+        #expect(result.status == 69, "\(result.errors)")
+        #expect(ContinuousClock.now - start < .seconds(60))
+        kill(daemon.processID, SIGCONT)
+        #expect(try daemon.coffer(["get", "token"]).status == 0)
+    }
+
+    @Test func `a content passes a pipe, a file that is appended to, and a device whole`() throws {
+        let daemon = try vault()
+        let content = (0..<(3 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
+        try daemon.connect().put("large", content)
+        let path = daemon.directory.appending("copy")
+        let coffer = "'\(Project.binaries)/coffer' --socket '\(daemon.socketPath)'"
+        func run(_ line: String) throws -> CommandResult {
+            try runCommand("/bin/bash", ["-o", "pipefail", "-c", line])
+        }
+        for end in ["", " | cat", " > \(path); cat \(path)"] {
+            let line = "\(coffer) get large\(end)"
+            #expect(try run(line).output == content, "\(line)")
+        }
+        #expect(try run("\(coffer) get large >> \(path); cat \(path)").output == content + content)
+        #expect(try run("\(coffer) get large > /dev/null").status == 0)
+        #expect(try run("\(coffer) get large > /dev/full").status == 74)
+        #expect(try run("\(coffer) get large | head -c 1").output == [content[0]])
+        for line in ["cat \(path) | \(coffer) put again", "\(coffer) put again < \(path)"] {
+            #expect(try run("\(line) && \(coffer) get again").output == content + content, "\(line)")
+        }
+    }
+
     @Test func `a daemon that goes on in time is waited for`() throws {
         let daemon = try vault()
         try daemon.connect().put("token", [1])
@@ -163,7 +205,7 @@ import Testing
                 unlocked
                 locking
                 locked
-                locked for long: what is readable until long inactive can't be read
+                inactive keys wiped: what is readable until inactive can't be read
                 locked as after a start: only what is always readable can be read
 
                 """

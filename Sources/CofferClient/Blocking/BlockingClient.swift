@@ -9,6 +9,8 @@ public final class BlockingClient {
     private var link: Link
     private var machine: ClientMachine
     private var waiting = PollSet()
+    /// Between the stream of the call and the daemon.
+    private var relay: StreamRelay?
     private var nextNumber: Int64 = 1
     /// Events that were not taken yet.
     private var events = EventBuffer()
@@ -62,7 +64,7 @@ public final class BlockingClient {
     /// - Parameters:
     ///   - socket: A stream socket, which is made non-blocking.
     ///   - timeout: How long the daemon may be silent during a call; `nil` for ever.
-    /// - Throws: `internal` if memory for secrets can't be locked.
+    /// - Throws: `io` if memory for secrets can't be locked.
     package convenience init(
         socket: consuming OwnedDescriptor,
         timeout: Duration? = .seconds(Limits.answerSeconds)
@@ -108,8 +110,39 @@ public final class BlockingClient {
         passing descriptor: Int32? = nil,
         progress: ((TransferProgress) -> Void)? = nil
     ) throws(CofferError) -> Answer {
-        let passed = descriptor.map { PassedDescriptor(borrowing: $0) }
-        return try answer(to: submit(method, params, payload: payload, passing: passed), method, telling: progress)
+        relay = try descriptor.flatMap { (number) throws(CofferError) in try Self.relay(for: number, method) }
+        defer { relay = nil }
+        let passed = passed(descriptor)
+        do throws(CofferError) {
+            let number = try submit(method, params, payload: payload, passing: passed)
+            let answer = try answer(to: number, method, telling: progress)
+            try finishRelay()
+            return answer
+        } catch {
+            try finishRelay()
+            throw error
+        }
+    }
+
+    /// The relay for a descriptor, which must not outlive the call in the daemon.
+    private static func relay(for number: Int32, _ method: Method) throws(CofferError) -> StreamRelay? {
+        // Over that one, the daemon sends a descriptor.
+        guard let access = method.descriptor?.access, method != .backupRead else { return nil }
+        do { return try StreamRelay.make(for: number, isReading: access == .read) } catch {
+            throw error.cofferError("can't make a pipe")
+        }
+    }
+
+    /// What is passed for a descriptor: itself, or the pipe of its relay.
+    private func passed(_ number: Int32?) -> PassedDescriptor? {
+        if let relay, let end = relay.takeOtherEnd() { return PassedDescriptor(end) }
+        return number.map { PassedDescriptor(borrowing: $0) }
+    }
+
+    /// Writes the bytes that have arrived before the answer.
+    private func finishRelay() throws(CofferError) {
+        relay?.drain()
+        if let failure = relay?.failure { throw TransferError.system(failure).cofferError }
     }
 
     /// Requests pages one after the other: the daemon makes the next one while a page is being taken.
@@ -253,7 +286,12 @@ public final class BlockingClient {
             guard machine.isConnected else { return }
             waiting.removeAll()
             waiting.add(link.socket.number, isReading: true, isWriting: machine.hasOutput)
+            relay?.add(to: &waiting)
             waiting.wait(for: [machine.deadline, limit].compactMap(\.self).min().map { $0 - .now })
+            if let relay, waiting.isReady(at: 1) {
+                relay.advance()
+                if !waiting.isReady(at: 0) { return }
+            }
             guard waiting.isReady(at: 0) else { return machine.advance(to: .now) }
         }
         _ = link.receive(into: &machine)
