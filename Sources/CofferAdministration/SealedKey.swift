@@ -48,12 +48,12 @@ struct SealedKey {
                     self = sealed
                     return
                 }
-                failure = CofferError(.internal, "what was sealed opens as something else")
+                failure = CofferError(.io, "what was sealed opens as something else")
             } catch {
                 failure = error
             }
         }
-        throw failure ?? CofferError(.internal, "nothing was sealed")
+        throw failure ?? CofferError(.io, "nothing was sealed")
     }
 
     /// The PCRs that the TPM checks: none, because firmware changes with every update.

@@ -47,7 +47,7 @@ struct UnitCredentials {
         }
     }
 
-    private static let isNotUnderstood = CofferError(.internal, "what 'busctl' has answered is not understood")
+    private static let isNotUnderstood = CofferError(.protocolViolation, "what 'busctl' has answered is not understood")
 
     /// Sends a query to the service manager.
     static func ask(_ arguments: [String]) throws(CofferError) -> JSONValue? {

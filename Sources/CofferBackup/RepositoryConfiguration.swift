@@ -217,7 +217,7 @@ extension CofferError {
                 hint: "try again, or use the recovery key of the backup"
             )
         case .noMemoryToStretch:
-            CofferError(.internal, "there is not enough memory to stretch the passphrase", hint: "free some memory")
+            CofferError(.io, "there is not enough memory to stretch the passphrase", hint: "free some memory")
         case .noMemory, .unusableKey: .noSecretMemory
         }
     }

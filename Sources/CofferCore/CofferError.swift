@@ -135,7 +135,7 @@ extension CofferError {
 
     /// The error if memory can't be locked.
     public static let noSecretMemory = CofferError(
-        .internal,
+        .io,
         "memory for secrets can't be locked",
         hint: "raise the limit on locked memory: LimitMEMLOCK= in the unit, 'ulimit -l' in a shell"
     )

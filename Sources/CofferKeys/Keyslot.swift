@@ -176,7 +176,7 @@ extension Keyslot.Stretching {
 extension CofferError {
     fileprivate static func noMemoryToStretch(memoryKiB: UInt32) -> CofferError {
         CofferError(
-            .internal,
+            .io,
             "there is not enough memory to stretch the passcode (\(memoryKiB >> 10) MiB)",
             hint: "free some memory, or raise what the daemon may use, and repeat the command"
         )

@@ -29,7 +29,7 @@ extension VaultState {
         case .unlocked: "unlocked"
         case .locking: "locking"
         case .locked: "locked"
-        case .lockedExpired: "locked for long"
+        case .lockedExpired: "locked, inactive keys wiped"
         case .deviceKeyMissing: "the device key is missing"
         }
     }

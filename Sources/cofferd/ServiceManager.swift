@@ -32,7 +32,7 @@ enum ServiceManager {
         case .unlocked: "Unlocked."
         case .locking: "Locking: the keys go when the grace is over."
         case .locked: "Locked."
-        case .lockedExpired: "Locked for long."
+        case .lockedExpired: "Locked, inactive keys wiped."
         case .deviceKeyMissing: "The device key is missing."
         }
     }

@@ -392,7 +392,7 @@ private enum Counted {
             let error = keys.refusal(of: try .passcode(Template.passcode))
             limit = unlimited
             try #require(setrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit) == 0)
-            #expect(error?.code == .internal)
+            #expect(error?.code == .io)
             #expect(error?.message == "there is not enough memory to stretch the passcode (64 MiB)")
             #expect(keys.failedAttempts == 1)
             #expect(try vault.storedAttempts().latest == before)

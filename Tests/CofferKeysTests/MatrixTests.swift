@@ -297,6 +297,6 @@ private func row(
         #expect(writing.cocoaCode == 513)
         #expect(writing.message == "can't write 'a': the vault is as before its first unlock")
         #expect(KeyError.damaged.cofferError("'a'", in: .unlocked, for: .read).code == .decode)
-        #expect(KeyError.noMemory.cofferError("'a'", in: .unlocked, for: .read).code == .internal)
+        #expect(KeyError.noMemory.cofferError("'a'", in: .unlocked, for: .read).code == .io)
     }
 }

@@ -218,7 +218,7 @@ private let message: JSONValue = ["jsonrpc": "2.0", "id": 1, "method": "read"]
 
     @Test func `each failure has words for the peer`() {
         let errors: [FrameError] = [.jsonTooLong(9), .payloadTooLong(9), .emptyJSON, .noMemory]
-        #expect(errors.map(\.cofferError.code) == [.dataTooLarge, .dataTooLarge, .param, .internal])
+        #expect(errors.map(\.cofferError.code) == [.dataTooLarge, .dataTooLarge, .param, .io])
     }
 
     @Test func `random bytes are frames or failures, never a trap`() {

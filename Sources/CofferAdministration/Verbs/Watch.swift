@@ -53,7 +53,7 @@ private struct EventReport: Printable {
         case .protectedDataWillBecomeUnavailable: ["locking"]
         case .protectedDataDidBecomeUnavailable: ["locked"]
         case .protectedDataDidBecomeAvailable: ["unlocked"]
-        case .inactiveDataDidBecomeUnavailable: ["locked for long: what is readable until long inactive can't be read"]
+        case .inactiveDataDidBecomeUnavailable: ["inactive keys wiped: what is readable until inactive can't be read"]
         case .firstUnlockDataDidBecomeUnavailable: ["locked as after a start: only what is always readable can be read"]
         case .itemsDidChange(let changes): changes.map { "\($0.line)" }
         case .attemptDidFail(let attempts): ["\(attempts.line)"]

@@ -25,7 +25,7 @@ struct Link: ~Copyable {
 
     /// Takes ownership of a connected, non-blocking socket.
     ///
-    /// - Throws: `internal` if memory for secrets can't be locked.
+    /// - Throws: `io` if memory for secrets can't be locked.
     init(_ socket: consuming OwnedDescriptor) throws(CofferError) {
         do { memory = try SecretBytes(zeros: 64 << 10) } catch { throw .noSecretMemory }
         self.socket = socket
