@@ -95,6 +95,34 @@ import Testing
         }
     }
 
+    @Test func `every bound of what clients can fill is that of the code`() throws {
+        let rows = try page.table(["what", "filled by", "bound", "beyond it", "held by"])
+        let file = Page.root.appending(path: "Sources/CofferCore/Limits.swift")
+        let limits = try String(contentsOf: file, encoding: .utf8)
+        let named: [String: Int] = [
+            "connections": Limits.connections, "requestsInFlight": Limits.requestsInFlight,
+            "requestBytes": Limits.requestBytes, "transitBytes": Limits.transitBytes,
+            "transitSecretBytes": Limits.transitSecretBytes, "stallSeconds": Limits.stallSeconds,
+            "outboxBytes": Limits.outboxBytes, "outboxSecretBytes": Limits.outboxSecretBytes,
+            "eventBytes": Limits.eventBytes, "transitEventBytes": Limits.transitEventBytes,
+            "peerDescriptors": Limits.peerDescriptors, "peerFileThreads": Limits.peerFileThreads,
+            "workerThreads": Limits.workerThreads, "transfersPerConnection": Limits.transfersPerConnection,
+            "handles": Limits.handles, "openFiles": Limits.openFiles, "refusals": Limits.refusals,
+            "refusalsPerSecond": Limits.refusalsPerSecond, "auditWaitingRecords": Limits.auditWaitingRecords,
+            "leases": Limits.leases, "accessRules": Limits.accessRules,
+            "credentialConnections": Limits.credentialConnections, "agentConnections": Limits.agentConnections,
+        ]
+        let text = rows.map { $0[2] + $0[3] }.joined(separator: "\n")
+        for (name, value) in named {
+            #expect(text.contains("`\(name)` = \(value)"), "\(name)")
+            #expect(limits.contains("static let \(name)"), "\(name)")
+        }
+        #expect(text.split(separator: "` = ").count - 1 == named.count)
+        for place in rows.flatMap({ $0[4].quotedWords }) {
+            #expect(FileManager.default.fileExists(atPath: Page.root.appending(path: place).path), "\(place)")
+        }
+    }
+
     @Test func `the figures of guesses offline come from the cost of a guess`() throws {
         #expect(
             page.text.contains("`\(PasscodeCost.moderate.rawValue)` takes \(PasscodeCost.moderate.memoryKiB >> 10) MiB")
