@@ -16,9 +16,9 @@ extension ErrorCode {
     public static let interactionNotAllowed = ErrorCode(rawValue: "interactionNotAllowed")
     /// The access control of the item requires authentication first; need says which.
     public static let interactionRequired = ErrorCode(rawValue: "interactionRequired")
-    /// A bug in the daemon, or no more memory can be locked.
+    /// A bug in the daemon.
     public static let `internal` = ErrorCode(rawValue: "internal")
-    /// Reading or writing failed for another reason.
+    /// Reading or writing failed for another reason, or memory or threads are short.
     public static let io = ErrorCode(rawValue: "io")
     /// No item has that name.
     public static let itemNotFound = ErrorCode(rawValue: "itemNotFound")
