@@ -27,6 +27,19 @@ final class MountVerbsTests {
         )
     }
 
+    @Test func `a file of the vault's own mount can be put and got by its descriptor`() throws {
+        #expect(try mount().status == 0)
+        let coffer = "'\(Project.binaries)/coffer' --socket '\(daemon.socketPath)'"
+        let script = """
+            head -c 3000000 /dev/urandom >a; cp a '\(daemon.directory.path)/plain'
+            for i in 1 2 3 4 5 6 7 8; do \(coffer) put copy$i <a & done; wait
+            for i in 1 2 3 4 5 6 7 8; do \(coffer) get copy$i >b; cmp b '\(daemon.directory.path)/plain'; done
+            """
+        let result = try runCommand("/bin/bash", ["-euc", script], directory: directory)
+        #expect(result.status == 0, "\(result.errors)")
+        #expect(try daemon.coffer(["umount", directory]).status == 0)
+    }
+
     @Test func `mount returns when the files are there, and umount ends it`() throws {
         let made = try mount()
         #expect(made.status == 0 && made.text.isEmpty && made.errors.isEmpty, "\(made.errors)")
