@@ -1,5 +1,5 @@
 internal import CCofferShims
-package import CofferCore
+internal import CofferCore
 internal import Glibc
 internal import Synchronization
 

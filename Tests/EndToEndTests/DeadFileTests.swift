@@ -40,7 +40,11 @@ import Testing
 
     fileprivate static func passToAll() throws {
         let (daemon, dead) = (try vault(), try DeadMount())
-        defer { dead.end() }
+        defer {
+            dead.end()
+            // Its process ends only after that.
+            withExtendedLifetime(daemon) {}
+        }
         let file = open(dead.filePath, O_RDWR)
         try #require(file >= 0)
         dead.die()
@@ -53,7 +57,7 @@ import Testing
             peers.append(peer)
         }
         let client = try BlockingClient(socketPath: daemon.socketPath, timeout: .seconds(60))
-        try client.lock(graceSeconds: 0)
+        _ = try client.lock(graceSeconds: 0)
         #expect(try client.status().state == .locked)
         try client.unlock()
         try expectService(of: daemon, after: "a lock")
@@ -70,7 +74,11 @@ import Testing
 
     fileprivate static func passInVain() throws {
         let (daemon, dead) = (try vault(), try DeadMount())
-        defer { dead.end() }
+        defer {
+            dead.end()
+            // Its process ends only after that.
+            withExtendedLifetime(daemon) {}
+        }
         let file = open(dead.filePath, O_RDWR)
         try #require(file >= 0)
         dead.die()
@@ -102,7 +110,11 @@ import Testing
 
     fileprivate static func passMany() throws {
         let (daemon, dead) = (try vault(), try DeadMount())
-        defer { dead.end() }
+        defer {
+            dead.end()
+            // Its process ends only after that.
+            withExtendedLifetime(daemon) {}
+        }
         let file = open(dead.filePath, O_RDWR)
         try #require(file >= 0)
         dead.die()
