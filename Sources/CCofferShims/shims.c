@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/openat2.h>
 #include <malloc.h>
 #include <poll.h>
 #include <signal.h>
@@ -224,6 +225,13 @@ int coffer_memory_is_sealed(int fd) {
 
 int coffer_openat(int directory, const char *path, int flags, mode_t mode) {
     return openat(directory, path, flags | O_CLOEXEC, mode);
+}
+
+int coffer_open_beneath(int directory, const char *path, int flags) {
+    struct open_how how = {0};
+    how.flags = (unsigned)(flags | O_CLOEXEC);
+    how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS;
+    return (int)syscall(SYS_openat2, directory, path, &how, sizeof how);
 }
 
 int coffer_exchange(int directory, const char *name, int other_directory, const char *other_name) {

@@ -79,17 +79,16 @@ extension RestoreOutcome {
 /// The directory that is restored into.
 private final class RestoreTarget {
     private let path: String
-    private let root: Directory
+    private let tree: OutputTree
     private let chunks: ChunkReader
     private let key: RepositoryKey
-    private var lastFolder: String?
 
     init(_ path: String, _ chunks: ChunkReader, _ key: RepositoryKey) throws(CofferError) {
         self.path = path
         self.chunks = chunks
         self.key = key
         do throws(SystemError) {
-            root = try Directory(makingPath: path)
+            tree = try OutputTree(making: path)
         } catch {
             throw error.cofferError("can't make \(quotedForDisplay(path))")
         }
@@ -118,30 +117,14 @@ private final class RestoreTarget {
 
     /// - Returns: The file to write; `nil` if it is there.
     private func begin(_ file: FileEntry) throws(SystemError) -> PendingFile? {
-        try makeFolder(of: file.path)
-        if try has(file) { return nil }
-        return try PendingFile(at: "\(path)/\(file.path)", .isReplaced, isRemovedWhenKilled: false)
+        let components = file.path.utf8.split(separator: UInt8(ascii: "/")).map { String(Substring($0)) }
+        if let present = try tree.fileIfPresent(components), try has(file, present) { return nil }
+        return try tree.file(components, .isReplaced, isRemovedWhenKilled: false)
     }
 
-    /// Creates the folders one by one, none of them through a symbolic link.
-    private func makeFolder(of file: String) throws(SystemError) {
-        guard let slash = file.utf8.lastIndex(of: UInt8(ascii: "/")) else { return }
-        let folder = String(file[..<slash])
-        if folder == lastFolder { return }
-        var directory = root
-        for part in folder.utf8.split(separator: UInt8(ascii: "/")) {
-            directory = try directory.subdirectory(String(Substring(part)))
-        }
-        lastFolder = folder
-    }
-
-    /// Whether the file is there with its bytes.
-    private func has(_ file: FileEntry) throws(SystemError) -> Bool {
-        let opened = unsafe open("\(path)/\(file.path)", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
-        if opened < 0 { return false }
-        let source = OwnedDescriptor(owning: opened)
-        let status = try source.status()
-        guard status.st_mode & S_IFMT == S_IFREG, Int64(status.st_size) == file.byteCount else { return false }
+    /// Whether the bytes of a file are the right ones.
+    private func has(_ file: FileEntry, _ source: borrowing OwnedDescriptor) throws(SystemError) -> Bool {
+        guard Int64(try source.status().st_size) == file.byteCount else { return false }
         for (index, id) in file.chunks.enumerated() {
             let bytes = try source.bytes(file.byteCount(ofChunk: index), at: Int64(index) * Int64(file.chunkBytes))
             if key.id(of: bytes) != id { return false }
@@ -162,7 +145,7 @@ private final class RestoreTarget {
 
     func finish() throws(CofferError) {
         do throws(SystemError) {
-            try OwnedDescriptor.open(path, O_RDONLY | O_DIRECTORY).synchronizeFileSystem()
+            try tree.synchronizeFileSystem()
         } catch {
             throw error.cofferError("can't sync \(quotedForDisplay(path))")
         }

@@ -120,10 +120,15 @@ extension Get {
     func getDirectory(_ items: [ItemInfo], below name: ItemName, to folder: String, _ session: Session) throws {
         let progress = GatheredProgress(total: items.reduce(0) { $0 + $1.byteCount })
         defer { progress.finish() }
+        let tree: OutputTree
+        do throws(SystemError) { tree = try OutputTree(making: folder) } catch {
+            throw error.cofferError("can't make \(quotedForDisplay(folder))")
+        }
         try forEachGoingOn(items) { (item) throws(CofferError) in
-            let path = "\(folder.withoutFinalSlashes)/\(Substring(item.name.utf8.dropFirst(name.path.utf8.count + 1)))"
-            try Self.makeFolders(above: path)
-            let file = try OutputFile(new: path)
+            let below = item.name.utf8.dropFirst(name.path.utf8.count + 1)
+            let components = below.split(separator: UInt8(ascii: "/")).map { String(Substring($0)) }
+            let shown = "\(folder.withoutFinalSlashes)/\(Substring(below))"
+            let file = try OutputFile(new: components, in: tree, shownAs: shown)
             let itemName = try ItemName(item.name)
             let report = progress.current
             let params = ItemGetParameters(name: itemName, wantsProgress: report != nil, group: item.group)
@@ -133,16 +138,6 @@ extension Get {
             }
             try file.finish()
             progress.add(item.byteCount)
-        }
-    }
-
-    /// Makes the directories of a path, for their owner only.
-    private static func makeFolders(above path: String) throws(CofferError) {
-        for index in path.utf8.indices.dropFirst() where path.utf8[index] == UInt8(ascii: "/") {
-            let folder = String(path[..<index])
-            if unsafe mkdir(folder, 0o700) != 0 && errno != EEXIST {
-                throw SystemError("mkdir").cofferError("can't make \(quotedForDisplay(folder))")
-            }
         }
     }
 }

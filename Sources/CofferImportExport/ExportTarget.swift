@@ -93,35 +93,40 @@ struct ExportTarget {
 
     /// Writes a tree of pass under another name, and gives it its own once it is whole.
     private func writeTree(_ entries: [ExchangeEntry]) throws(CofferError) {
-        let partial = "\(path).part"
-        try makeFolder(partial)
+        let parts = path.split(separator: "/")
+        let above = parts.dropLast().joined(separator: "/")
+        let name = String(parts.last ?? "")
+        let partial = "\(name).part"
+        let parent: Directory
+        let tree: OutputTree
+        do throws(SystemError) {
+            parent = try Directory(openingPath: path.hasPrefix("/") ? "/\(above)" : above.isEmpty ? "." : above)
+            tree = try OutputTree(new: partial, in: parent)
+        } catch {
+            throw error.cofferError("can't make \(quotedForDisplay("\(path).part"))")
+        }
         do throws(CofferError) {
-            try fillTree(partial, entries)
-            guard unsafe rename(partial, path) == 0 else {
-                throw SystemError("rename").cofferError("can't write \(quotedForDisplay(path))")
+            try fillTree(tree, entries)
+            do throws(SystemError) { try parent.rename(partial, to: name) } catch {
+                throw error.cofferError("can't write \(quotedForDisplay(path))")
             }
         } catch {
-            let parts = partial.split(separator: "/")
-            let parent = parts.dropLast().joined(separator: "/")
-            let folder = partial.hasPrefix("/") ? "/\(parent)" : parent.isEmpty ? "." : parent
-            try? Directory(openingPath: folder).removeTree(String(parts.last ?? ""))
+            try? parent.removeTree(partial)
             throw error
         }
     }
 
-    private func fillTree(_ top: String, _ entries: [ExchangeEntry]) throws(CofferError) {
-        let list = try OutputFile(new: "\(top)/.gpg-id")
+    private func fillTree(_ tree: OutputTree, _ entries: [ExchangeEntry]) throws(CofferError) {
+        func file(_ components: [String]) throws(CofferError) -> OutputFile {
+            try OutputFile(new: components, in: tree, shownAs: "\(path).part/\(components.joined(separator: "/"))")
+        }
+        let list = try file([".gpg-id"])
         try list.write(recipients.map { "\($0)\n" }.joined())
         try list.finish()
         for entry in entries {
-            var folder = top
-            for part in entry.folder {
-                folder += "/\(part)"
-                try makeFolder(folder, mayExist: true)
-            }
-            let file = try OutputFile(new: "\(folder)/\(entry.title).gpg")
-            try encrypted(entry).write(to: file.number, entry.place)
-            try file.finish()
+            let output = try file(entry.folder.map { String($0) } + ["\(entry.title).gpg"])
+            try encrypted(entry).write(to: output.number, entry.place)
+            try output.finish()
         }
     }
 
@@ -139,10 +144,5 @@ struct ExportTarget {
             to: "encrypt",
             entry.place
         )
-    }
-
-    private func makeFolder(_ folder: String, mayExist: Bool = false) throws(CofferError) {
-        if unsafe mkdir(folder, 0o700) == 0 || mayExist && errno == EEXIST { return }
-        throw SystemError("mkdir").cofferError("can't make \(quotedForDisplay(folder))")
     }
 }

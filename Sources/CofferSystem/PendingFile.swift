@@ -39,7 +39,7 @@ package final class PendingFile {
     ///   - isRemovedWhenKilled: Whether the signals that end the process remove the temporary name.
     /// - Throws: `EEXIST` for an existing file that stays; `ENXIO` for a device, a pipe or a socket, which is never
     ///   replaced.
-    package init(
+    package convenience init(
         at path: String,
         _ existing: Existing,
         canBeNameless: Bool = true,
@@ -47,11 +47,29 @@ package final class PendingFile {
     ) throws(SystemError) {
         let end = path.utf8.lastIndex(of: UInt8(ascii: "/"))
         let folder = end.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
-        name = end.map { String(path[path.utf8.index(after: $0)...]) } ?? path
+        let name = end.map { String(path[path.utf8.index(after: $0)...]) } ?? path
         if name.isEmpty { throw SystemError("open", code: path.isEmpty ? ENOENT : EISDIR) }
+        try self.init(
+            name,
+            in: try .open(folder, coffer_o_path | O_DIRECTORY),
+            existing,
+            canBeNameless: canBeNameless,
+            isRemovedWhenKilled: isRemovedWhenKilled
+        )
+    }
+
+    /// Creates the file in an open directory.
+    init(
+        _ name: String,
+        in folder: consuming OwnedDescriptor,
+        _ existing: Existing,
+        canBeNameless: Bool = true,
+        isRemovedWhenKilled: Bool
+    ) throws(SystemError) {
+        self.name = name
         self.existing = existing
         self.isRemovedWhenKilled = isRemovedWhenKilled
-        directory = try .open(folder, coffer_o_path | O_DIRECTORY)
+        directory = folder
         try Self.checkPlace(directory, name, existing)
         let nameless = canBeNameless ? coffer_create_nameless(directory.number) : -1
         isNamed = nameless < 0

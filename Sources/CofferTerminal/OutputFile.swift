@@ -1,5 +1,5 @@
 package import CofferClient
-internal import CofferSystem
+package import CofferSystem
 internal import Glibc
 
 /// A file that a verb writes: it appears when its content is complete, with access for its owner only.
@@ -22,6 +22,21 @@ package struct OutputFile {
         self.path = path
         do throws(SystemError) {
             file = try PendingFile(at: path, existing)
+        } catch {
+            throw Self.failure(error, path)
+        }
+    }
+
+    /// Makes a file below a directory, which must not exist.
+    ///
+    /// - Parameters:
+    ///   - components: Its path in the directory.
+    ///   - tree: The directory.
+    ///   - path: The path for error messages.
+    package init(new components: [String], in tree: OutputTree, shownAs path: String) throws(CofferError) {
+        self.path = path
+        do throws(SystemError) {
+            file = try tree.file(components, .isKept)
         } catch {
             throw Self.failure(error, path)
         }

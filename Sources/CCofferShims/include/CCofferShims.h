@@ -104,6 +104,9 @@ extern const int coffer_o_path;
 // open(2) relative to a directory, close-on-exec; the variadic mode spelled out.
 int coffer_openat(int directory, const char *path, int flags, mode_t mode);
 
+// openat2(2) below a directory, close-on-exec: no component may be a symbolic link, and none leads out of it.
+int coffer_open_beneath(int directory, const char *path, int flags);
+
 // Lets two names change places, atomically.
 int coffer_exchange(int directory, const char *name, int other_directory, const char *other_name);
 

@@ -22,13 +22,12 @@ enum RestoreOutcome {
 /// A directory that gets the contents of items, for the user only.
 struct DirectoryTarget: RestoreTarget {
     private let path: String
-    private let isDry: Bool
+    /// `nil` if nothing is written.
+    private let tree: OutputTree?
 
     init(_ path: String, isDry: Bool) throws(CofferError) {
         self.path = path
-        self.isDry = isDry
-        if isDry { return }
-        do throws(SystemError) { _ = try Directory(makingPath: path) } catch {
+        do throws(SystemError) { tree = isDry ? nil : try OutputTree(making: path) } catch {
             throw error.cofferError("can't make \(quotedForDisplay(path))")
         }
     }
@@ -40,21 +39,10 @@ struct DirectoryTarget: RestoreTarget {
     }
 
     func restore(_ item: ItemInfo, from client: BlockingClient) throws(CofferError) -> RestoreOutcome {
-        var components = try components(of: item)
-        let file = components.removeLast()
-        var folder = path
-        if isDry { return .restored(lostValueCount: 0) }
-        do throws(SystemError) {
-            // One by one, none of them through a symbolic link.
-            var directory = try Directory(makingPath: path)
-            for component in components {
-                directory = try directory.subdirectory(component)
-                folder += "/" + component
-            }
-        } catch {
-            throw error.cofferError("can't make \(quotedForDisplay(folder))")
-        }
-        let output = try OutputFile(new: "\(folder)/\(file)")
+        let components = try components(of: item)
+        guard let tree else { return .restored(lostValueCount: 0) }
+        let shown = "\(path)/\(components.joined(separator: "/"))"
+        let output = try OutputFile(new: components, in: tree, shownAs: shown)
         let params = ItemGetParameters(name: try ItemName(item.name), group: item.group)
         let returned = try client.call(params, passing: output.number)
         if returned.value.delivery == .payload { try returned.payload.write(to: output.number) }

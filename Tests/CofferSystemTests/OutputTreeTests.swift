@@ -1,0 +1,69 @@
+import CofferSystem
+import CofferTestSupport
+import Foundation
+import Synchronization
+import Testing
+
+/// What is written below a directory that others may write.
+@Suite struct OutputTreeTests {
+    private func write(_ components: [String], in tree: OutputTree) throws {
+        let file = try tree.file(components, .isReplaced)
+        try file.write(all: [1, 2, 3].span.bytes)
+        try file.finish()
+    }
+
+    private func files(in path: String) throws -> [String] {
+        try FileManager.default.subpathsOfDirectory(atPath: path)
+    }
+
+    @Test func `a link in the tree is not followed, neither one to a directory nor one that leads nowhere`() throws {
+        let (directory, outside) = (try TemporaryDirectory(), try TemporaryDirectory())
+        for (name, target) in [("a", outside.path), ("b", outside.appending("new"))] {
+            try FileManager.default.createSymbolicLink(
+                atPath: directory.appending(name),
+                withDestinationPath: target
+            )
+        }
+        let tree = try OutputTree(making: directory.path)
+        for name in ["a", "b", ".."] {
+            #expect(throws: SystemError.self) { try write([name, "file"], in: tree) }
+        }
+        #expect(throws: SystemError.self) { _ = try OutputTree(making: directory.appending("b/c")) }
+        #expect(try tree.fileIfPresent(["a", "file"]) == nil)
+        #expect(try files(in: outside.path).isEmpty)
+    }
+
+    @Test func `a directory that is exchanged for a link after it was opened is written all the same`() throws {
+        let (directory, outside) = (try TemporaryDirectory(), try TemporaryDirectory())
+        let tree = try OutputTree(making: directory.appending("top/new"))
+        try FileManager.default.moveItem(atPath: directory.appending("top"), toPath: directory.appending("moved"))
+        try FileManager.default.createSymbolicLink(
+            atPath: directory.appending("top"),
+            withDestinationPath: outside.path
+        )
+        try write(["x", "y"], in: tree)
+        #expect(directory.contents("moved/new/x/y") == [1, 2, 3])
+        #expect(try files(in: outside.path).isEmpty)
+    }
+
+    @Test func `no file gets outside while a directory and a link change places all the time`() throws {
+        let (directory, outside) = (try TemporaryDirectory(), try TemporaryDirectory())
+        _ = try directory.write([], to: "to/f/seed")
+        try FileManager.default.createSymbolicLink(
+            atPath: directory.appending("link"),
+            withDestinationPath: outside.path
+        )
+        let isDone = Mutex(false)
+        let (one, other, spare) = (directory.appending("to/f"), directory.appending("link"), directory.appending("f"))
+        let thread = Thread {
+            while !isDone.withLock({ $0 }) {
+                for (from, to) in [(one, spare), (other, one), (one, other), (spare, one)] { _ = rename(from, to) }
+            }
+        }
+        thread.start()
+        let tree = try OutputTree(making: directory.appending("to"))
+        for number in 0..<2000 { try? write(["f", "\(number)"], in: tree) }
+        isDone.withLock { $0 = true }
+        #expect(try files(in: outside.path).isEmpty)
+    }
+}
