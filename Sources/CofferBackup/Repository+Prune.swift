@@ -13,8 +13,9 @@ package struct PruneOutcome: Sendable {
 extension Repository {
     /// Removes chunks that no snapshot refers to.
     ///
-    /// What is needed is written anew and indexed before anything is removed: after a crash at any instant, every
-    /// snapshot can be restored, and the next prune goes on.
+    /// Packs that no snapshot needs go first, so that a full disk has room again. What is needed of the others is written
+    /// anew and indexed before they are removed: after a crash at any instant, every snapshot can be restored, and the
+    /// next prune goes on.
     ///
     /// - Parameter progress: Called after each pack that is written anew or removed.
     /// - Throws: `param` in a repository that is append-only; `decode` if a snapshot or its list can't be read, because
@@ -34,9 +35,11 @@ extension Repository {
         let contents = try RepositoryContents(self)
         let needed = try NeededChunks(chain.snapshots, contents)
         var prune = RepositoryPrune(self, contents, needed)
+        // On a full disk, this is what makes room for the rest.
+        try prune.removeUnneeded(progress)
         try prune.rewrite(lock, progress)
         try prune.replaceIndexes()
-        try prune.removePacks(progress)
+        try prune.removeRewritten(progress)
         let folders = [BackupFormat.indexes, BackupFormat.snapshots, BackupFormat.forgotten]
         for folder in BackupFormat.packFolders + folders { try storage.removeLeftovers(in: folder) }
         return prune.outcome
@@ -70,16 +73,22 @@ private struct RepositoryPrune {
     private let repository: Repository
     private let contents: RepositoryContents
     private let needed: NeededChunks
-    /// The packs that go, those without an index and a table included.
-    private var removed: Set<ItemID> = []
-    /// Of them, those that have needed chunks, by their numbers.
+    /// Packs without a needed chunk, those without an index and a table included.
+    private var unneeded: Set<ItemID> = []
+    /// Packs whose needed chunks are written anew.
+    private var rewrittenPacks: Set<ItemID> = []
+    /// Their numbers.
     private var rewritten: Set<UInt32> = []
+    private var removed: Set<ItemID> { unneeded.union(rewrittenPacks) }
+    /// The indexes that exist now.
+    private var indexNames: [String]
     var outcome = PruneOutcome()
 
     init(_ repository: Repository, _ contents: RepositoryContents, _ needed: NeededChunks) {
         self.repository = repository
         self.contents = contents
         self.needed = needed
+        indexNames = contents.indexNames
         choose()
     }
 
@@ -95,11 +104,11 @@ private struct RepositoryPrune {
         for (id, byteCount) in contents.packs {
             let bytes = numbers[id].map { neededBytes[$0] } ?? 0
             guard bytes > 0, let number = numbers[id] else {
-                removed.insert(id)
+                unneeded.insert(id)
                 continue
             }
             if (byteCount - bytes) * 100 >= byteCount * Int64(Limits.unusedPercent) {
-                removed.insert(id)
+                rewrittenPacks.insert(id)
                 rewritten.insert(UInt32(number))
             } else if byteCount < Limits.packBytes / 4 {
                 small.append((id, UInt32(number)))
@@ -108,8 +117,70 @@ private struct RepositoryPrune {
         // Many small backups leave many small packs.
         guard small.count >= Limits.packsPerIndex else { return }
         for pack in small {
-            removed.insert(pack.id)
+            rewrittenPacks.insert(pack.id)
             rewritten.insert(pack.number)
+        }
+    }
+
+    // MARK: Making room
+
+    /// Removes the packs without a needed chunk.
+    ///
+    /// An index that names one of them is replaced first. If the disk is too full for that, it is removed without a
+    /// replacement, which costs nothing as long as the packs' own tables say the same, and written again afterwards.
+    mutating func removeUnneeded(_ progress: (RepositoryProgress) -> Void) throws(CofferError) {
+        if unneeded.isEmpty { return }
+        var pending: [[PackRecord]] = []
+        for name in indexNames {
+            guard let records = try records(name) else { continue }
+            let kept = records.filter { !unneeded.contains($0.id) }
+            if kept.count == records.count { continue }
+            if !kept.isEmpty {
+                do throws(CofferError) {
+                    try writeIndex(of: kept)
+                } catch {
+                    guard [.diskFull, .io].contains(error.code), try areDescribedByThemselves(kept) else {
+                        throw error
+                    }
+                    pending.append(kept)
+                }
+            }
+            try repository.storage.remove(name)
+            indexNames.removeAll { $0 == name }
+        }
+        try remove(unneeded, progress)
+        for records in pending { try writeIndex(of: records) }
+    }
+
+    private func records(_ name: String) throws(CofferError) -> [PackRecord]? {
+        let bytes = try repository.storage.read(name, at: 0, Limits.backupIndexBytes + 1) ?? []
+        return try? IndexObject.records(in: bytes, repository.configuration.id, under: repository.key.key)
+    }
+
+    private mutating func writeIndex(of records: [PackRecord]) throws(CofferError) {
+        let name = BackupFormat.name(ofIndex: ItemID())
+        let bytes = IndexObject.bytes(of: records, repository.configuration.id, under: repository.key.key)
+        try repository.storage.write(name, bytes)
+        indexNames.append(name)
+    }
+
+    private func areDescribedByThemselves(_ records: [PackRecord]) throws(CofferError) -> Bool {
+        for record in records { if try !isDescribedByItself(record) { return false } }
+        return true
+    }
+
+    /// Whether the table of a pack says what an index says.
+    private func isDescribedByItself(_ record: PackRecord) throws(CofferError) -> Bool {
+        // A missing one is lost with an index and without.
+        guard let byteCount = contents.packs[record.id] else { return true }
+        do throws(CofferError) {
+            let own = try PackRecord(of: record.id, byteCount, under: repository.key.key) {
+                (offset, count) throws(CofferError) in
+                try repository.storage.read(record.name, at: offset, count)
+            }
+            return own == record
+        } catch  where error == CofferError(.decode, "") {
+            return false
         }
     }
 
@@ -119,7 +190,7 @@ private struct RepositoryPrune {
         _ lock: (any RepositoryLock)?,
         _ progress: (RepositoryProgress) -> Void
     ) throws(CofferError) {
-        let index = contents.index
+        let (index, removed) = (contents.index, removed)
         let store = ChunkStore(
             repository.storage,
             repository.configuration.id,
@@ -143,26 +214,26 @@ private struct RepositoryPrune {
 
     /// Replaces the indexes that name a pack which goes, and those that can't be read.
     mutating func replaceIndexes() throws(CofferError) {
-        let storage = repository.storage
-        for name in contents.indexNames {
-            let bytes = try storage.read(name, at: 0, Limits.backupIndexBytes + 1) ?? []
-            let id = repository.configuration.id
-            guard let records = try? IndexObject.records(in: bytes, id, under: repository.key.key) else {
-                try storage.remove(name)
-                continue
+        let removed = removed
+        for name in indexNames {
+            if let records = try records(name) {
+                let kept = records.filter { !removed.contains($0.id) && contents.packs[$0.id] != nil }
+                if kept.count == records.count { continue }
+                if !kept.isEmpty { try writeIndex(of: kept) }
             }
-            let kept = records.filter { !removed.contains($0.id) && contents.packs[$0.id] != nil }
-            if kept.count == records.count { continue }
-            if !kept.isEmpty {
-                let new = IndexObject.bytes(of: kept, id, under: repository.key.key)
-                try storage.write(BackupFormat.name(ofIndex: ItemID()), new)
-            }
-            try storage.remove(name)
+            try repository.storage.remove(name)
         }
     }
 
-    mutating func removePacks(_ progress: (RepositoryProgress) -> Void) throws(CofferError) {
-        for id in removed {
+    mutating func removeRewritten(_ progress: (RepositoryProgress) -> Void) throws(CofferError) {
+        try remove(rewrittenPacks, progress)
+    }
+
+    private mutating func remove(
+        _ packs: Set<ItemID>,
+        _ progress: (RepositoryProgress) -> Void
+    ) throws(CofferError) {
+        for id in packs {
             try repository.storage.remove(BackupFormat.name(ofPack: id))
             outcome.removedPackCount += 1
             outcome.removedByteCount += contents.packs[id] ?? 0

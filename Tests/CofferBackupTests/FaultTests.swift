@@ -87,6 +87,39 @@ import Testing
         #expect(throws: CofferError(.itemNotFound, "")) { try fixture.repository.chain().snapshot(named: "1") }
     }
 
+    /// A repository of two packs, one of which only a forgotten snapshot needs.
+    private func fullRepository() throws -> (MemoryStorage, Snapshot, [String: [UInt8]]) {
+        let storage = MemoryStorage()
+        let fixture = try BackupFixture(storage)
+        fixture.fill()
+        fixture.files["blobs/11/11111111111111111111111111111111"] = randomBytes(17 << 20)
+        let (first, _) = try fixture.snapshot()
+        fixture.files["blobs/11/11111111111111111111111111111111"] = nil
+        let (second, _) = try fixture.snapshot()
+        try fixture.repository.forget([first])
+        storage.state.withLock { [count = storage.byteCount] in $0.capacity = count }
+        return (storage, second, fixture.files)
+    }
+
+    @Test func `on a full disk, a prune frees what no snapshot needs, and can be killed at any operation`() throws {
+        let (storage, kept, files) = try fullRepository()
+        let before = storage.contents
+        for number in 1... {
+            storage.state.withLock { $0.objects = before }
+            storage.set(.killed(number))
+            let isDone = (try? Repository.open(storage).prune()) != nil
+            storage.set(nil)
+            let repository = try Repository.open(storage)
+            let findings = try repository.check(isReadingData: isDone).findings
+            #expect(findings.isEmpty, "operation \(number): \(findings)")
+            let target = try TemporaryDirectory()
+            #expect(try repository.restore(kept, into: target.path).findings.isEmpty)
+            #expect(try BackupFixture.files(in: target.path) == files)
+            if isDone { break }
+        }
+        #expect(storage.byteCount < 4 << 20)
+    }
+
     @Test func `an append-only repository forgets and prunes nothing, and needs no removal`() throws {
         let fixture = try BackupFixture(MemoryStorage(), isAppendOnly: true)
         fixture.fill()

@@ -16,6 +16,8 @@ final class MemoryStorage: RepositoryStorage {
         var objects: [String: [UInt8]] = [:]
         var operations = 0
         var fault: Fault?
+        /// The bytes that objects may have; `nil` for any number.
+        var capacity: Int?
     }
 
     let place = "memory"
@@ -33,6 +35,15 @@ final class MemoryStorage: RepositoryStorage {
             $0.fault = fault
             $0.operations = 0
         }
+    }
+
+    /// How many bytes all objects have.
+    var byteCount: Int { contents.values.reduce(0) { $0 + $1.count } }
+
+    fileprivate func requireSpace(_ byteCount: Int) throws(CofferError) {
+        let capacity = state.withLock { $0.capacity }
+        guard let capacity, self.byteCount + byteCount > capacity else { return }
+        throw CofferError(.diskFull, "the disk is full")
     }
 
     func set(_ name: String, _ bytes: [UInt8]?) { state.withLock { $0.objects[name] = bytes } }
@@ -99,6 +110,7 @@ final class MemoryStorage: RepositoryStorage {
 
         func finish() throws(CofferError) {
             let all = bytes.withLock { $0 }
+            try storage.requireSpace(all.count)
             try storage.change { $0.objects[name] = all }
         }
     }
