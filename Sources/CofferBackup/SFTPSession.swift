@@ -18,7 +18,11 @@ final class SFTPSession {
     private static let marker = "Remote working directory: "
     private static let readBytes = 64 << 10
 
+    private static let turnMilliseconds: Int32 = 1000
+
     private let process: ChildProcess
+    /// The seconds without any progress after which the server counts as silent.
+    private let patience: Int64
     private var input: OwnedDescriptor?
     private let output: OwnedDescriptor
     private let errors: OwnedDescriptor
@@ -28,8 +32,11 @@ final class SFTPSession {
 
     /// Starts it.
     ///
-    /// - Parameter connecting: The options that say whereto.
-    init(connecting: [String]) throws(SystemError) {
+    /// - Parameters:
+    ///   - connecting: The options that say whereto.
+    ///   - patience: The seconds without any progress after which the server counts as silent.
+    init(connecting: [String], patience: Int64) throws(SystemError) {
+        self.patience = patience
         let memory = try AnonymousMemory("sftp")
         errors = try OwnedDescriptor("fcntl") { fcntl(memory.number, F_DUPFD_CLOEXEC, 3) }
         var ends: [Int32] = [-1, -1, -1, -1]
@@ -53,9 +60,33 @@ final class SFTPSession {
     }
 
     deinit {
-        // It ends with its input.
+        // It ends with its input, unless the server is silent.
         input = nil
+        if isSilent { process.end() }
         _ = try? process.wait()
+    }
+
+    private var isSilent = false
+
+    /// Waits until there is something to read.
+    ///
+    /// A large object is transferred without a word, so the bytes that the program itself reads count as progress.
+    ///
+    /// - Throws: `ETIMEDOUT` if neither has happened for long.
+    private func waitForProgress() throws(SystemError) {
+        var readBytes = process.readByteCount
+        // Counted in turns: a clock would count the time in which the machine was suspended.
+        var silentTurns: Int64 = 0
+        while silentTurns < patience {
+            var entry = pollfd(fd: output.number, events: Int16(POLLIN), revents: 0)
+            let count = try retrying("poll") { unsafe poll(&entry, 1, Self.turnMilliseconds) }
+            if count > 0 { return }
+            let now = process.readByteCount
+            silentTurns = now == readBytes ? silentTurns + 1 : 0
+            readBytes = now
+        }
+        isSilent = true
+        throw SystemError("read", code: ETIMEDOUT)
     }
 
     /// Runs a command to its end; its failure does not end the program.
@@ -77,6 +108,7 @@ final class SFTPSession {
                 defer { pending.removeFirst(end + 1) }
                 return String(decoding: pending[..<end], as: UTF8.self)
             }
+            try waitForProgress()
             var buffer = [UInt8](repeating: 0, count: Self.readBytes)
             let outcome = unsafe buffer.withUnsafeMutableBytes { bytes in
                 Result { () throws(SystemError) in unsafe try output.read(into: bytes) }

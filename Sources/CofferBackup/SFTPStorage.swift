@@ -13,6 +13,7 @@ package final class SFTPStorage: RepositoryStorage, @unchecked Sendable {
     package let place: String
     private let path: String
     private let connecting: [String]
+    private let patience: Int64
     private let turn = CountingSemaphore(1)
     private var session: SFTPSession?
     private var spool: Spool?
@@ -27,7 +28,14 @@ package final class SFTPStorage: RepositoryStorage, @unchecked Sendable {
     ///   - place: The place as the user wrote it.
     ///   - path: The directory there.
     ///   - connecting: The arguments of `sftp` that say whereto.
-    package init(_ place: String, path: String, connecting: [String]) {
+    ///   - silenceSeconds: The time without any progress after which the server counts as silent.
+    package init(
+        _ place: String,
+        path: String,
+        connecting: [String],
+        silenceSeconds: Int64 = Limits.backupServerSilenceSeconds
+    ) {
+        patience = silenceSeconds
         self.place = place
         self.path = path
         self.connecting = connecting
@@ -49,11 +57,12 @@ package final class SFTPStorage: RepositoryStorage, @unchecked Sendable {
     private func run(_ command: String) throws(CofferError) -> [String]? {
         let answer: SFTPSession.Answer
         do throws(SystemError) {
-            if session == nil { session = try SFTPSession(connecting: connecting) }
+            if session == nil { session = try SFTPSession(connecting: connecting, patience: patience) }
             guard let session else { return nil }
             answer = try session.run(command)
         } catch {
             session = nil
+            if error.code == ETIMEDOUT { throw silence() }
             throw error.cofferError("can't use sftp for the repository \(quotedForDisplay(place))")
         }
         if answer.hasEnded {
@@ -76,6 +85,15 @@ package final class SFTPStorage: RepositoryStorage, @unchecked Sendable {
             .io,
             "the repository \(quotedForDisplay(place)) can't be used: \(quotedForDisplay(line))",
             hint: "try 'sftp' there yourself: it has to work without a question"
+        )
+    }
+
+    private func silence() -> CofferError {
+        CofferError(
+            .notAvailable,
+            "the server of the repository \(quotedForDisplay(place)) has been silent for \(patience) s",
+            hint: "try 'sftp' there yourself; if it answers, run the command again",
+            retry: .afterDelay(seconds: 60)
         )
     }
 

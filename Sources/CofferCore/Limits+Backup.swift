@@ -25,6 +25,8 @@ extension Limits {
     package static let snapshots = 100_000
     /// The findings that a check lists one by one.
     package static let backupFindings = 1000
+    /// The seconds for which the server of a repository may be silent.
+    package static let backupServerSilenceSeconds: Int64 = 120
     /// Milliseconds after which the lock of a repository on another machine is taken for what a crash left behind.
     package static let backupLockMilliseconds: Int64 = 30 * 60 * 1000
     /// The share of a pack, in percent, that no snapshot refers to, from which on it is written anew by a prune.

@@ -52,6 +52,16 @@ package struct ChildProcess {
         return status == 0
     }
 
+    /// The bytes that it has read, from files and from its peers; 0 if the kernel does not tell.
+    package var readByteCount: Int64 {
+        guard let bytes = try? OwnedDescriptor.content(ofFile: "/proc/\(processID)/io", upTo: 512) else { return 0 }
+        let line = String(decoding: bytes, as: UTF8.self).split(separator: "\n").first { $0.hasPrefix("rchar: ") }
+        return line.flatMap { Int64($0.dropFirst("rchar: ".count)) } ?? 0
+    }
+
+    /// Ends it, whatever it does.
+    package func end() { _ = kill(processID, SIGKILL) }
+
     /// Waits for its end while signals are held; SIGINT and SIGQUIT from the terminal are its own affair.
     ///
     /// - Returns: Whether it exited with status 0; `nil` and the signal if one is to end this process.

@@ -33,6 +33,29 @@ import Testing
         #expect(try local.chain().snapshots.count == 1)
     }
 
+    @Test(arguments: ["exec sleep 60", "\(server) | head -c 1000; exec sleep 60"])
+    func `a server that is silent, or stops in the middle, ends the command and is named`(script: String) throws {
+        let directory = try TemporaryDirectory()
+        try directory.write(Array("#!/bin/sh\n\(script)\n".utf8), to: "server")
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: directory.appending("server"))
+        let path = directory.appending("r")
+        let silent = SFTPStorage(
+            "backup@nas:r",
+            path: path,
+            connecting: ["-D", directory.appending("server")],
+            silenceSeconds: 1
+        )
+        do {
+            let fixture = try BackupFixture(silent)
+            fixture.fill(8)
+            try fixture.snapshot()
+            Issue.record("the server was silent")
+        } catch let error as CofferError {
+            #expect(error.code == .notAvailable)
+            #expect(error.message.contains("'backup@nas:r'") && error.message.contains("silent"))
+        }
+    }
+
     @Test func `an append-only repository needs neither a rename nor a removal`() throws {
         let directory = try TemporaryDirectory()
         let path = directory.appending("r")
