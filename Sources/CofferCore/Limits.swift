@@ -247,6 +247,10 @@ public enum Limits {
     public static let leaseReasonBytes = 512
     /// The bytes of the place of a repository, which the vault keeps for people to read.
     package static let repositoryBytes = 4096
+    /// The bytes of the reason why a backup failed.
+    package static let backupFailureBytes = 512
+    /// The bytes of the label of a recovery key.
+    package static let slotLabelBytes = 128
     /// The bytes of what is signed of a snapshot.
     package static let snapshotDigestBytes = 32
     /// The bytes of such a digest with its signature.

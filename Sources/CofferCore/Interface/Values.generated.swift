@@ -343,10 +343,25 @@ public struct KeyslotInfo: Hashable, Sendable {
     public let number: Int
     /// What opens the keyslot.
     public let kind: KeyslotKind
+    /// When the recovery key was made.
+    ///
+    /// It is absent if that was not recorded.
+    public let made: Int64?
+    /// What the recovery key is for.
+    ///
+    /// It is absent if that was not recorded.
+    public let label: String?
 
-    package init(number: Int, kind: KeyslotKind) {
+    package init(
+        number: Int,
+        kind: KeyslotKind,
+        made: Int64? = nil,
+        label: String? = nil
+    ) {
         self.number = number
         self.kind = kind
+        self.made = made
+        self.label = label
     }
 }
 

@@ -192,21 +192,28 @@ public struct BackupEndParameters: MethodParameters {
     ///
     /// Absent means false.
     public let isCompleted: Bool
+    /// Why no backup was made: at most 512 bytes, for people to read.
+    ///
+    /// The daemon then records it, also without a backup on this connection. Absent means: none.
+    public let failure: String?
 
     /// Makes the parameters.
-    public init(isCompleted: Bool = false) {
+    public init(isCompleted: Bool = false, failure: String? = nil) {
         self.isCompleted = isCompleted
+        self.failure = failure
     }
 }
 
 extension BackupEndParameters: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         isCompleted = try reader.optionalBool("completed") ?? false
+        failure = try reader.optionalString("failure")
     }
 
     package var json: JSONObject {
-        var object = JSONObject(capacity: 1)
+        var object = JSONObject(capacity: 2)
         if isCompleted { object.append("completed", true) }
+        object.append("failure", failure)
         return object
     }
 }
@@ -295,18 +302,25 @@ public struct BackupRegisterParameters: MethodParameters {
     ///
     /// Absent means: now.
     public let completed: Int64?
+    /// The digest of the configuration of the repository, in 64 hexadecimal digits, which the daemon keeps
+    /// for the client to compare.
+    ///
+    /// Absent means: none.
+    public let configuration: String?
 
     /// Makes the parameters.
     public init(
         repository: String,
         warnAfterSeconds: Int64 = 0,
         newestNumber: Int64? = nil,
-        completed: Int64? = nil
+        completed: Int64? = nil,
+        configuration: String? = nil
     ) {
         self.repository = repository
         self.warnAfterSeconds = warnAfterSeconds
         self.newestNumber = newestNumber
         self.completed = completed
+        self.configuration = configuration
     }
 }
 
@@ -316,14 +330,16 @@ extension BackupRegisterParameters: WireObject {
         warnAfterSeconds = try reader.optionalInteger("warnAfter", in: 0...Int64.max) ?? 0
         newestNumber = try reader.optionalInteger("newest", in: 1...Int64.max)
         completed = try reader.optionalInteger("completed")
+        configuration = try reader.optionalString("configuration")
     }
 
     package var json: JSONObject {
-        var object = JSONObject(capacity: 4)
+        var object = JSONObject(capacity: 5)
         object.append("repository", repository)
         if warnAfterSeconds != 0 { object.append("warnAfter", warnAfterSeconds) }
         object.append("newest", newestNumber)
         object.append("completed", completed)
+        object.append("configuration", configuration)
         return object
     }
 }
@@ -438,6 +454,16 @@ public struct BackupStatus: Hashable, Sendable {
     ///
     /// 0 means never.
     public let warnAfterSeconds: Int64
+    /// The digest of the configuration of the repository, in hexadecimal digits.
+    ///
+    /// It is absent if the client named none.
+    public let configuration: String?
+    /// When a backup failed.
+    ///
+    /// It is absent if the last one succeeded.
+    public let failed: Int64?
+    /// Why it failed.
+    public let failure: String?
     /// Whether a backup is under way.
     ///
     /// Absent means false.
@@ -452,6 +478,9 @@ public struct BackupStatus: Hashable, Sendable {
         completed: Int64? = nil,
         newest: BackupReference? = nil,
         warnAfterSeconds: Int64 = 0,
+        configuration: String? = nil,
+        failed: Int64? = nil,
+        failure: String? = nil,
         isUnderWay: Bool = false,
         leftBehindCount: Int? = nil
     ) {
@@ -459,6 +488,9 @@ public struct BackupStatus: Hashable, Sendable {
         self.completed = completed
         self.newest = newest
         self.warnAfterSeconds = warnAfterSeconds
+        self.configuration = configuration
+        self.failed = failed
+        self.failure = failure
         self.isUnderWay = isUnderWay
         self.leftBehindCount = leftBehindCount
     }
@@ -470,16 +502,22 @@ extension BackupStatus: WireObject {
         completed = try reader.optionalInteger("completed")
         newest = try reader.value("newest", of: BackupReference.self)
         warnAfterSeconds = try reader.optionalInteger("warnAfter", in: 0...Int64.max) ?? 0
+        configuration = try reader.optionalString("configuration")
+        failed = try reader.optionalInteger("failed")
+        failure = try reader.optionalString("failure")
         isUnderWay = try reader.optionalBool("isUnderWay") ?? false
         leftBehindCount = try reader.optionalInteger("leftBehind", in: 0...Int64.max).map { Int($0) }
     }
 
     package var json: JSONObject {
-        var object = JSONObject(capacity: 6)
+        var object = JSONObject(capacity: 8)
         object.append("repository", repository)
         object.append("completed", completed)
         object.append("newest", newest)
         if warnAfterSeconds != 0 { object.append("warnAfter", warnAfterSeconds) }
+        object.append("configuration", configuration)
+        object.append("failed", failed)
+        object.append("failure", failure)
         if isUnderWay { object.append("isUnderWay", true) }
         object.append("leftBehind", leftBehindCount)
         return object

@@ -151,21 +151,28 @@ public struct SlotAddParameters: MethodParameters {
     ///
     /// Absent means passcode.
     public let credential: Credential?
+    /// What the recovery key is for: at most 128 bytes, for people to read.
+    ///
+    /// Absent means: none.
+    public let label: String?
 
     /// Makes the parameters.
-    public init(credential: Credential? = nil) {
+    public init(credential: Credential? = nil, label: String? = nil) {
         self.credential = credential
+        self.label = label
     }
 }
 
 extension SlotAddParameters: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         credential = try reader.value("credential", as: Credential.self)
+        label = try reader.optionalString("label")
     }
 
     package var json: JSONObject {
-        var object = JSONObject(capacity: 1)
+        var object = JSONObject(capacity: 2)
         object.append("credential", credential)
+        object.append("label", label)
         return object
     }
 }

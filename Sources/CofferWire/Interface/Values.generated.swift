@@ -1189,13 +1189,17 @@ extension KeyslotInfo: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         let number = Int(try reader.integer("slot", in: 0...255))
         let kind = try reader.required("kind", as: KeyslotKind.self)
-        self.init(number: number, kind: kind)
+        let made = try reader.optionalInteger("made")
+        let label = try reader.optionalString("label")
+        self.init(number: number, kind: kind, made: made, label: label)
     }
 
     package var json: JSONObject {
-        var object = JSONObject(capacity: 2)
+        var object = JSONObject(capacity: 4)
         object.append("slot", number)
         object.append("kind", kind)
+        object.append("made", made)
+        object.append("label", label)
         return object
     }
 }
@@ -1508,6 +1512,14 @@ public struct VaultStatus: Hashable, Sendable {
     ///
     /// It is absent otherwise.
     public let backupDueSeconds: Int64?
+    /// When a backup failed.
+    ///
+    /// It is absent if the last one succeeded.
+    public let backupFailed: Int64?
+    /// When the last snapshot was stored.
+    ///
+    /// It is absent unless a backup failed later.
+    public let backupCompleted: Int64?
     /// How many items and files have names that can be read after the first unlock only.
     ///
     /// Absent means 0.
@@ -1551,6 +1563,8 @@ public struct VaultStatus: Hashable, Sendable {
         erasesData: Bool = false,
         passcodeItemCount: Int? = nil,
         backupDueSeconds: Int64? = nil,
+        backupFailed: Int64? = nil,
+        backupCompleted: Int64? = nil,
         sealedCount: Int = 0,
         trashCount: Int = 0,
         trashByteCount: Int64 = 0,
@@ -1573,6 +1587,8 @@ public struct VaultStatus: Hashable, Sendable {
         self.erasesData = erasesData
         self.passcodeItemCount = passcodeItemCount
         self.backupDueSeconds = backupDueSeconds
+        self.backupFailed = backupFailed
+        self.backupCompleted = backupCompleted
         self.sealedCount = sealedCount
         self.trashCount = trashCount
         self.trashByteCount = trashByteCount
@@ -1599,6 +1615,8 @@ extension VaultStatus: WireObject {
         erasesData = try reader.optionalBool("erasesData") ?? false
         passcodeItemCount = try reader.optionalInteger("passcodeItems", in: 0...Int64.max).map { Int($0) }
         backupDueSeconds = try reader.optionalInteger("backupDueSeconds", in: 0...Int64.max)
+        backupFailed = try reader.optionalInteger("backupFailed")
+        backupCompleted = try reader.optionalInteger("backupCompleted")
         sealedCount = try reader.optionalInteger("sealedCount", in: 0...Int64.max).map { Int($0) } ?? 0
         trashCount = try reader.optionalInteger("trashItems", in: 0...Int64.max).map { Int($0) } ?? 0
         trashByteCount = try reader.optionalInteger("trashBytes", in: 0...Int64.max) ?? 0
@@ -1624,6 +1642,8 @@ extension VaultStatus: WireObject {
         if state != .noVault { object.append("erasesData", erasesData) }
         object.append("passcodeItems", passcodeItemCount)
         object.append("backupDueSeconds", backupDueSeconds)
+        object.append("backupFailed", backupFailed)
+        object.append("backupCompleted", backupCompleted)
         if sealedCount != 0 { object.append("sealedCount", sealedCount) }
         if trashCount != 0 { object.append("trashItems", trashCount) }
         if trashByteCount != 0 { object.append("trashBytes", trashByteCount) }
