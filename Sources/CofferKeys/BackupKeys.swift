@@ -80,6 +80,25 @@ extension VaultKeys {
         }
     }
 
+    /// Seals the labels of the keyslots.
+    package func seal(slotLabels labels: [UInt8]) -> [UInt8] {
+        let context = backupContext("coffer keyslot labels v1")
+        return unsafe AEAD.seal(labels.span.bytes, under: catalog.backup, context: context)
+    }
+
+    /// Opens the labels of the keyslots.
+    ///
+    /// - Throws: `damaged`, `noMemory`.
+    package func open(slotLabels sealed: [UInt8]) throws(KeyError) -> [UInt8] {
+        do throws(CryptoError) {
+            let context = backupContext("coffer keyslot labels v1")
+            let labels = unsafe try AEAD.open(sealed.span.bytes, under: catalog.backup, context: context)
+            return labels.withBytes { bytes in unsafe bytes.withUnsafeBytes { unsafe Array($0) } }
+        } catch {
+            throw KeyError(error)
+        }
+    }
+
     // MARK: The files of the keys
 
     /// The keybag as it is on the disk.

@@ -23,7 +23,13 @@ struct ListSlots: ParsableCommand {
 }
 
 extension KeyslotInfo: Printable {
-    var text: [Line] { ["\(number)  \(kind.rawValue.padded(to: 12)) \(words)"] }
+    var text: [Line] { ["\(number)  \(kind.rawValue.padded(to: 12)) \(words)\(origin)"] }
+
+    private var origin: Line {
+        guard let made else { return "" }
+        let date: Line = ", made \(Timestamp.text(made))"
+        return label.map { "\(date): \($0)" } ?? date
+    }
 
     private var words: String {
         switch kind {
@@ -41,6 +47,9 @@ struct AddSlot: ParsableCommand {
         discussion: "Prints the recovery key, which is not shown again."
     )
 
+    @Option(help: ArgumentHelp("What the recovery key is for, as 'coffer slot list' shows it.", valueName: "text"))
+    var label: String?
+
     @OptionGroup var recoveryKey: RecoveryKeyOptions
     @OptionGroup var credential: CredentialOptions
     @OptionGroup var connection: ConnectionOptions
@@ -56,7 +65,7 @@ struct AddSlot: ParsableCommand {
         let (client, before) = try connection.connectToVault()
         let place = try recoveryKey.open()
         let typed = try credential.ifNeeded(given, before)
-        let params = SlotAddParameters(credential: typed == nil ? nil : credential.kind)
+        let params = SlotAddParameters(credential: typed == nil ? nil : credential.kind, label: label)
         let returned = try client.call(params, payload: typed)
         let slot = returned.value
         try place.deliver(returned.payload, after: "made slot \(slot.number)", slot.json, format)

@@ -172,18 +172,25 @@ extension Vault {
     // MARK: Keyslots
 
     package func slotList(_ params: SlotListParameters, _ call: Call) throws -> Step {
-        .done(Reply(SlotList(slots: try moved?.slots ?? keys.slots)))
+        if let moved = try moved { return .done(Reply(SlotList(slots: moved.slots))) }
+        let keys = try keys
+        let labels = try openCatalog?.keyslotLabels(keys)
+        return .done(Reply(SlotList(slots: labels?.described(keys.slots) ?? keys.slots)))
     }
 
     package func slotAdd(_ params: SlotAddParameters, _ call: Call) throws -> Step {
         let credential = try givenForSlots(call.attachments.takePayload(), params.credential)
+        guard params.label?.utf8.count ?? 0 <= Limits.slotLabelBytes else {
+            throw CofferError(.param, "parameter 'label': it has more than \(Limits.slotLabelBytes) bytes")
+        }
         let recoveryKey = try NewRecoveryKey()
         let change = try keys.addingSlot(recoveryKey)
         let number = Int64(change.addedSlot ?? 0)
         let text = Held<SecretBytes>(recoveryKey.takeText())
         return try authenticate(credential, as: .passcode, change) { [self] granted in
             try adoptWithoutPasscode(granted)
-            return .done(Reply(SlotResult(number: number), payload: text.take()))
+            try changeLabels { $0.set(params.label, for: Int(number)) }
+            return .committed { .done(Reply(SlotResult(number: number), payload: text.take())) }
         }
     }
 
@@ -192,8 +199,16 @@ extension Vault {
         let change = try keys.removingSlot(Int(params.number))
         return try authenticate(credential, as: .passcode, change) { [self] granted in
             try adoptWithoutPasscode(granted)
-            return .done
+            try changeLabels { $0.remove(Int(params.number)) }
+            return .committed { .done }
         }
+    }
+
+    private func changeLabels(_ change: (inout KeyslotLabels) -> Void) throws {
+        let (catalog, keys) = (try catalog, try keys)
+        var labels = try catalog.keyslotLabels(keys)
+        change(&labels)
+        try catalog.change { _ in try catalog.store(labels, keys) }
     }
 
     package func slotTest(_ params: SlotTestParameters, _ call: Call) throws -> Step {
