@@ -3,7 +3,11 @@ internal import CofferCore
 /// The constants of the format that proto-docs/BACKUP.md describes.
 enum BackupFormat {
     static let version: UInt16 = 1
+    /// The versions of a configuration and of a snapshot: the second ones have a digest of the configuration.
+    static let describedVersions: ClosedRange<UInt16> = 1...2
     static let configurationName = "config"
+    /// The second copy, which is used when the first one is damaged.
+    static let configurationCopyName = "config.copy"
     static let packs = "packs"
     static let indexes = "index"
     static let snapshots = "snapshots"

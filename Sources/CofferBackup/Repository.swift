@@ -22,10 +22,20 @@ package final class Repository {
     /// Its first object.
     package let configuration: RepositoryConfiguration
     let key: RepositoryKey
+    /// Damaged and missing copies of the configuration.
+    private let configurationFindings: [RepositoryFinding]
+    private var damagedCopies: [String]
 
-    private init(_ storage: any RepositoryStorage, _ configuration: RepositoryConfiguration) throws(CofferError) {
+    private init(
+        _ storage: any RepositoryStorage,
+        _ configuration: RepositoryConfiguration,
+        _ findings: [RepositoryFinding] = [],
+        damagedCopies: [String] = []
+    ) throws(CofferError) {
         self.storage = storage
         self.configuration = configuration
+        configurationFindings = findings
+        self.damagedCopies = damagedCopies
         key = try RepositoryKey(configuration)
         if configuration.isAppendOnly { storage.useAppendOnly() }
     }
@@ -40,7 +50,9 @@ package final class Repository {
         _ storage: any RepositoryStorage,
         _ configuration: RepositoryConfiguration
     ) throws(CofferError) -> Repository {
-        if try storage.read(BackupFormat.configurationName, at: 0, 1) != nil {
+        let names = [BackupFormat.configurationName, BackupFormat.configurationCopyName]
+        for name in names {
+            if try storage.read(name, at: 0, 1) == nil { continue }
             throw CofferError(
                 .duplicateItem,
                 "\(quotedForDisplay(storage.place)) is a repository already",
@@ -48,39 +60,70 @@ package final class Repository {
             )
         }
         if configuration.isAppendOnly { storage.useAppendOnly() }
-        try storage.write(BackupFormat.configurationName, configuration.bytes)
+        // A repository exists with the last of them.
+        for name in names.reversed() { try storage.write(name, configuration.bytes) }
         return try Repository(storage, configuration)
     }
 
     /// Opens a repository.
     ///
-    /// - Throws: `notAvailable` if there is none; `decode` if its configuration is damaged.
-    package static func open(_ storage: any RepositoryStorage) throws(CofferError) -> Repository {
-        let limit = Limits.backupConfigurationBytes
-        guard let bytes = try storage.read(BackupFormat.configurationName, at: 0, limit + 1) else {
-            throw CofferError(
-                .notAvailable,
-                "there is no repository of backups at \(quotedForDisplay(storage.place))",
-                hint: "mount its file system, name another place by --repository, or make one with 'coffer backup init'"
-            )
+    /// - Parameter digest: The digest of the configuration that the vault remembers, in hexadecimal digits.
+    /// - Throws: `notAvailable` if there is none; `decode` if both copies of its configuration are damaged.
+    package static func open(
+        _ storage: any RepositoryStorage,
+        expecting digest: String? = nil
+    ) throws(CofferError) -> Repository {
+        let stored = try StoredConfiguration(storage, expecting: digest)
+        return try Repository(storage, stored.configuration, stored.findings, damagedCopies: stored.damaged)
+    }
+
+    /// Checks that the configuration is the one that the vault remembers, before anything is written.
+    ///
+    /// - Throws: `decode` if it is another one.
+    package func requireConfiguration(_ digest: String) throws(CofferError) {
+        guard hexadecimal(configuration.digest) != digest else { return }
+        throw CofferError.damaged(
+            object: BackupFormat.configurationName,
+            "it is not the configuration that the vault has registered"
+        )
+    }
+
+    /// Writes damaged copies of the configuration anew, as far as the repository allows.
+    private func repairConfiguration() throws(CofferError) {
+        for name in damagedCopies {
+            if try storage.read(name, at: 0, 1) != nil {
+                if configuration.isAppendOnly { continue }
+                try storage.remove(name)
+            }
+            try storage.write(name, configuration.bytes)
         }
-        return try Repository(storage, try RepositoryConfiguration(bytes))
+        damagedCopies = []
     }
 
     /// The snapshots, verified.
     ///
     /// - Parameter newest: The newest one that the vault remembers.
     package func chain(newest: SnapshotReference? = nil) throws(CofferError) -> SnapshotChain {
-        try SnapshotChain(storage, configuration, newest: newest)
+        try SnapshotChain(storage, configuration, newest: newest, configurationFindings)
     }
 
     /// Begins a snapshot.
     ///
     /// - Parameter newest: The newest one that the vault remembers, if there was any.
-    /// - Throws: `notAvailable` if another process adds to the repository or removes from it.
+    /// - Throws: `notAvailable` if another process adds to the repository or removes from it; `decode` if the vault has
+    ///   not signed all of its snapshots, or for another configuration.
     package func beginSnapshot(newest: SnapshotReference?) throws(CofferError) -> SnapshotWriter {
         let lock = try storage.lock(.add)
-        return try SnapshotWriter(self, lock, try chain(newest: newest), newest: newest)
+        let chain = try chain(newest: newest)
+        if let forgery = chain.forgeries.first {
+            throw CofferError(
+                .decode,
+                forgery.message,
+                hint: "nothing was stored; 'coffer backup check' names everything that is wrong"
+            )
+        }
+        try repairConfiguration()
+        return try SnapshotWriter(self, lock, chain, newest: newest)
     }
 
     /// The files of a snapshot, in the order of the bytes of their paths.

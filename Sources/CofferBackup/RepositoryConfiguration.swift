@@ -28,6 +28,9 @@ package struct RepositoryConfiguration: Sendable {
     private let salt: [UInt8]
     private let sealedKey: [UInt8]
     private let tag: [UInt8]
+    private let version: UInt16
+    /// The digest of its bytes, which each snapshot has, and the vault remembers.
+    package let digest: [UInt8]
 
     /// Makes the configuration of a new repository; it takes as long as an unlock.
     ///
@@ -55,7 +58,17 @@ package struct RepositoryConfiguration: Sendable {
         operations = cost.operations
         memoryKiB = cost.memoryKiB
         salt = randomBytes(KeyDerivation.saltBytes)
-        let front = Self.front(id, vaultID, isAppendOnly, chunkKey, verificationKey, (operations, memoryKiB), salt)
+        version = BackupFormat.describedVersions.upperBound
+        let front = Self.front(
+            version,
+            id,
+            vaultID,
+            isAppendOnly,
+            chunkKey,
+            verificationKey,
+            (operations, memoryKiB),
+            salt
+        )
         do throws(CryptoError) {
             let wrapping = try Self.wrappingKey(passphrase, salt, operations, memoryKiB)
             sealedKey = key.symbols.withBytes { AEAD.seal($0, under: wrapping, context: front) }
@@ -63,24 +76,23 @@ package struct RepositoryConfiguration: Sendable {
         } catch {
             throw .passphrase(error)
         }
+        digest = try Self.digest(of: front + sealedKey + tag)
     }
 
     /// The backup key, by its passphrase; it takes as long as an unlock.
     ///
-    /// - Throws: `authFailed` if the passphrase is wrong; `decode` if the configuration is not the one that was written
-    ///   with the key.
+    /// Whether the configuration is the one that was written with the key, ``verify(with:)`` says.
+    ///
+    /// - Throws: `authFailed` if the passphrase is wrong.
     package func backupKey(passphrase: borrowing SecretBytes) throws(CofferError) -> BackupKey {
-        let key: BackupKey
         do throws(CryptoError) {
             let wrapping = try Self.wrappingKey(passphrase, salt, operations, memoryKiB)
-            key = BackupKey(
+            return BackupKey(
                 symbols: try unsafe AEAD.open(sealedKey.span.bytes, under: wrapping, context: front)
             )
         } catch {
             throw .passphrase(error)
         }
-        try verify(with: key)
-        return key
     }
 
     /// Verifies that this is the configuration that was written with a backup key.
@@ -101,10 +113,11 @@ package struct RepositoryConfiguration: Sendable {
     // MARK: Bytes
 
     private var front: [UInt8] {
-        Self.front(id, vaultID, isAppendOnly, chunkKey, verificationKey, (operations, memoryKiB), salt)
+        Self.front(version, id, vaultID, isAppendOnly, chunkKey, verificationKey, (operations, memoryKiB), salt)
     }
 
     private static func front(
+        _ version: UInt16,
         _ id: ItemID,
         _ vaultID: ItemID,
         _ isAppendOnly: Bool,
@@ -115,7 +128,7 @@ package struct RepositoryConfiguration: Sendable {
     ) -> [UInt8] {
         var writer = ByteWriter()
         writer.write(raw: magic)
-        writer.write(BackupFormat.version)
+        writer.write(version)
         writer.write(id)
         writer.write(vaultID)
         writer.write(isAppendOnly ? appendOnlyFlag : 0)
@@ -128,24 +141,40 @@ package struct RepositoryConfiguration: Sendable {
     }
 
     /// The bytes of the object.
-    package var bytes: [UInt8] { front + sealedKey + tag }
+    package var bytes: [UInt8] { front + sealedKey + tag + (hasChecksum ? digest : []) }
+
+    /// Whether it ends with its digest, so that damage is noticed without a key.
+    package var hasChecksum: Bool { version > 1 }
+
+    private static func digest(of bytes: [UInt8]) throws(CofferError) -> [UInt8] {
+        let zeros: SecretBytes
+        do { zeros = try SecretBytes(zeros: SymmetricKey.byteCount) } catch { throw .noSecretMemory }
+        guard let none = SymmetricKey(zeros) else { throw .noSecretMemory }
+        return KeyedHash.tag(
+            under: none,
+            for: "coffer backup configuration digest v1",
+            byteCount: BackupFormat.digestBytes,
+            bytes
+        )
+    }
 
     /// Reads the object.
     ///
     /// - Throws: `decode` if it is none of this format.
-    package init(_ bytes: [UInt8]) throws(CofferError) {
+    package init(_ bytes: [UInt8], named name: String = "config") throws(CofferError) {
         var reader = ByteReader(bytes)
         do {
             guard try reader.readRaw(Self.magic.count) == Self.magic[...] else { throw ByteReader.Malformed() }
         } catch {
-            throw .damaged(object: BackupFormat.configurationName, "it is no configuration of a repository")
+            throw .damaged(object: name, "it is no configuration of a repository")
         }
         do {
-            let version: UInt16 = try reader.read()
-            guard version == BackupFormat.version else {
+            version = try reader.read()
+            let known = BackupFormat.describedVersions
+            guard known.contains(version) else {
                 throw CofferError(
                     .decode,
-                    "the repository has version \(version), and this program knows version \(BackupFormat.version)",
+                    "the repository has version \(version), and this program knows versions up to \(known.upperBound)",
                     hint: "use a newer version of coffer"
                 )
             }
@@ -164,11 +193,15 @@ package struct RepositoryConfiguration: Sendable {
             salt = Array(try reader.readRaw(KeyDerivation.saltBytes))
             sealedKey = Array(try reader.readRaw(Self.sealedKeyBytes))
             tag = Array(try reader.readRaw(BackupFormat.digestBytes))
+            digest = try Self.digest(of: Array(bytes.dropLast(version > 1 ? BackupFormat.digestBytes : 0)))
+            if version > 1, try reader.readRaw(BackupFormat.digestBytes) != digest[...] {
+                throw CofferError.damaged(object: name, "its checksum is another one")
+            }
             guard reader.isAtEnd else { throw ByteReader.Malformed() }
         } catch let error as CofferError {
             throw error
         } catch {
-            throw .damaged(object: BackupFormat.configurationName, "its bytes are not those of a configuration")
+            throw .damaged(object: name, "its bytes are not those of a configuration")
         }
     }
 

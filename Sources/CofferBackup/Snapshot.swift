@@ -31,10 +31,11 @@ package struct SnapshotReference: Equatable, Sendable {
 /// A snapshot.
 package struct Snapshot: Sendable {
     private static let magic = Array("COFFERSN".utf8)
-    /// The bytes that the digest covers.
-    private static let statementBytes = 138
-    /// The bytes that remain of a snapshot that was forgotten: these, and the signature.
-    private static let headerBytes = statementBytes + SigningKey.signatureBytes
+    private static let versionOffset = 8
+
+    /// The bytes that the digest covers; they remain of a snapshot that was forgotten, with the signature.
+    private static func statementBytes(_ version: UInt16) -> Int { version == 1 ? 138 : 170 }
+
     private static let nameDigits = 10
 
     /// The number and the digest.
@@ -47,6 +48,10 @@ package struct Snapshot: Sendable {
     package let fileCount: Int64
     /// Their bytes.
     package let byteCount: Int64
+    /// The digest of the configuration of the repository; `nil` in snapshots of version 1.
+    let configurationDigest: [UInt8]?
+    /// Whether the vault has signed it.
+    let isSigned: Bool
     /// Whether its files were forgotten, and only this statement of the chain remains.
     package let isForgotten: Bool
     /// The chunks of the list of files.
@@ -72,7 +77,7 @@ package struct Snapshot: Sendable {
         listIDs = list.ids
         var writer = ByteWriter()
         writer.write(raw: Self.magic)
-        writer.write(BackupFormat.version)
+        writer.write(BackupFormat.describedVersions.upperBound)
         writer.write(configuration.id)
         writer.write(configuration.vaultID)
         writer.write(number)
@@ -81,10 +86,13 @@ package struct Snapshot: Sendable {
         writer.write(list.fileCount)
         writer.write(list.byteCount)
         writer.write(raw: key.digest(ofList: list.ids))
+        writer.write(raw: configuration.digest)
+        configurationDigest = configuration.digest
         statement = writer.bytes
         reference = SnapshotReference(number: number, digest: key.digest(ofStatement: statement))
         signature = try sign(reference)
-        try verify(configuration, name)
+        isSigned = Self.isSigned(reference, signature, configuration)
+        guard isSigned else { throw .damaged(object: name, "the vault has not signed it") }
     }
 
     /// The object's name.
@@ -115,13 +123,13 @@ package struct Snapshot: Sendable {
         ("\(BackupFormat.forgotten)/\(Self.fileName(reference))", statement + signature)
     }
 
-    /// Reads a snapshot, or the remains of one, and verifies it.
+    /// Reads a snapshot, or the remains of one, and verifies it, unless the vault has not signed it.
     ///
     /// - Parameters:
     ///   - bytes: The object.
     ///   - name: Its name, with the folder.
     ///   - configuration: The configuration of the repository.
-    /// - Throws: `decode` if it is damaged, or the vault did not sign it.
+    /// - Throws: `decode` if it is damaged.
     package init(
         _ bytes: [UInt8],
         named name: String,
@@ -132,11 +140,15 @@ package struct Snapshot: Sendable {
         let ids: (repository: ItemID, vault: ItemID)
         let listDigest: [UInt8]
         do {
-            statement = Array(try reader.readRaw(Self.statementBytes))
+            var head = ByteReader(bytes)
+            _ = try head.readRaw(Self.versionOffset)
+            let version: UInt16 = try head.read()
+            guard BackupFormat.describedVersions.contains(version) else { throw ByteReader.Malformed() }
+            statement = Array(try reader.readRaw(Self.statementBytes(version)))
             signature = Array(try reader.readRaw(SigningKey.signatureBytes))
             var fields = ByteReader(statement)
             guard try fields.readRaw(Self.magic.count) == Self.magic[...] else { throw ByteReader.Malformed() }
-            guard try fields.read(UInt16.self) == BackupFormat.version else { throw ByteReader.Malformed() }
+            _ = try fields.read(UInt16.self)
             ids = (try fields.readID(), try fields.readID())
             let number: Int64 = try fields.read()
             previousDigest = Array(try fields.readRaw(BackupFormat.digestBytes))
@@ -144,6 +156,7 @@ package struct Snapshot: Sendable {
             fileCount = try fields.read()
             byteCount = try fields.read()
             listDigest = Array(try fields.readRaw(BackupFormat.digestBytes))
+            configurationDigest = version == 1 ? nil : Array(try fields.readRaw(BackupFormat.digestBytes))
             reference = SnapshotReference(number: number, digest: key.digest(ofStatement: statement))
             isForgotten = reader.isAtEnd
             listIDs = reader.isAtEnd ? [] : try Self.readIDs(&reader)
@@ -153,7 +166,8 @@ package struct Snapshot: Sendable {
         guard ids.repository == configuration.id, ids.vault == configuration.vaultID else {
             throw .damaged(object: name, "it is that of another repository")
         }
-        try verify(configuration, name)
+        isSigned = Self.isSigned(reference, signature, configuration)
+        if !isSigned { return }
         guard isForgotten || key.digest(ofList: listIDs) == listDigest else {
             throw .damaged(object: name, "its list of files is not the signed one")
         }
@@ -171,14 +185,13 @@ package struct Snapshot: Sendable {
         return ids
     }
 
-    private func verify(_ configuration: RepositoryConfiguration, _ name: String) throws(CofferError) {
+    private static func isSigned(
+        _ reference: SnapshotReference,
+        _ signature: [UInt8],
+        _ configuration: RepositoryConfiguration
+    ) -> Bool {
         let message = reference.signedMessage
-        let isSigned = unsafe SigningKey.isValid(
-            signature,
-            of: message.span.bytes,
-            by: configuration.verificationKey
-        )
-        guard isSigned else { throw .damaged(object: name, "the vault has not signed it") }
+        return unsafe SigningKey.isValid(signature, of: message.span.bytes, by: configuration.verificationKey)
     }
 }
 

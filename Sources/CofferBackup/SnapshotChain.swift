@@ -18,6 +18,9 @@ package struct SnapshotChain: Sendable {
     /// Objects that are no snapshot of the vault, or no longer.
     package private(set) var unreadable: [String] = []
 
+    /// Findings that no damage explains: a snapshot must not be added to what another one than the vault has made.
+    package private(set) var forgeries: [RepositoryFinding] = []
+
     /// The snapshots that have files, the oldest first.
     package var snapshots: [Snapshot] { links.filter { !$0.isForgotten } }
 
@@ -30,16 +33,20 @@ package struct SnapshotChain: Sendable {
     init(
         _ storage: any RepositoryStorage,
         _ configuration: RepositoryConfiguration,
-        newest: SnapshotReference?
+        newest: SnapshotReference?,
+        _ configurationFindings: [RepositoryFinding] = []
     ) throws(CofferError) {
+        findings = configurationFindings
         var found: [Snapshot] = []
         for folder in [BackupFormat.snapshots, BackupFormat.forgotten] {
             for object in try storage.objects(in: folder) {
+                let name = "\(folder)/\(object.name)"
                 do throws(CofferError) {
-                    found.append(try Self.read("\(folder)/\(object.name)", object.byteCount, storage, configuration))
+                    let snapshot = try Self.read(name, object.byteCount, storage, configuration)
+                    if snapshot.isSigned { found.append(snapshot) } else { addUnsigned(name) }
                 } catch  where error == CofferError(.decode, "") {
                     findings.append(RepositoryFinding(error.message))
-                    unreadable.append("\(folder)/\(object.name)")
+                    unreadable.append(name)
                 }
             }
         }
@@ -50,6 +57,26 @@ package struct SnapshotChain: Sendable {
         found.sort { ($0.reference.number, $0.isForgotten ? 1 : 0) < ($1.reference.number, $1.isForgotten ? 1 : 0) }
         for snapshot in found { add(snapshot) }
         checkEnd(newest)
+        checkConfiguration(configuration)
+    }
+
+    private mutating func addUnsigned(_ name: String) {
+        let error = CofferError.damaged(object: name, "the vault has not signed it")
+        findings.append(RepositoryFinding(error.message))
+        forgeries.append(RepositoryFinding(error.message))
+        unreadable.append(name)
+    }
+
+    /// Compares the configuration with the one that the vault has signed in each snapshot.
+    private mutating func checkConfiguration(_ configuration: RepositoryConfiguration) {
+        let other = links.last { link in link.configurationDigest.map { $0 != configuration.digest } ?? false }
+        guard let other else { return }
+        let error = CofferError.damaged(
+            object: BackupFormat.configurationName,
+            "snapshot \(other.reference.number) was signed for another one"
+        )
+        findings.append(RepositoryFinding(error.message))
+        forgeries.append(RepositoryFinding(error.message))
     }
 
     private static func read(

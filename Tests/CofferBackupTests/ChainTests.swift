@@ -95,7 +95,7 @@ import Testing
         try fixture.snapshot()
         fixture.files["anchor"] = [2]
         try fixture.snapshot()
-        for (name, bytes) in storage.contents where name != "config" {
+        for (name, bytes) in storage.contents where !name.hasPrefix("config") {
             for place in bytes.indices {
                 var changed = bytes
                 changed[place] ^= 0x20

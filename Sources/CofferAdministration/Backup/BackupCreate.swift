@@ -24,7 +24,23 @@ struct BackupCreate: ParsableCommand {
         let (client, vault) = try connection.connectToVault()
         let status = try client.call(BackupStatusParameters()).value
         let place = try repository.map { absolutePlace($0) } ?? status.requireRepository()
-        let repository = try Repository.open(try RepositoryPlace.storage(at: place))
+        do throws(CofferError) {
+            try store(at: place, status, vault, client)
+        } catch {
+            if status.remembered(of: place) != nil { client.recordBackupFailure(error, since: status) }
+            throw error
+        }
+    }
+}
+
+extension BackupCreate {
+    private func store(
+        at place: String,
+        _ status: BackupStatus,
+        _ vault: VaultStatus,
+        _ client: BlockingClient
+    ) throws(CofferError) {
+        let repository = try status.remembered(of: place).openRepository(place)
         guard vault.vaultID == repository.configuration.vaultID else {
             throw CofferError(
                 .param,
@@ -37,7 +53,7 @@ struct BackupCreate: ParsableCommand {
         let writer = try repository.beginSnapshot(newest: status.newest.map { SnapshotReference($0) })
         Output.warn(writer.findings.map(\.message))
         let sizes = try add(to: writer, status.newest, client) { bar?.update($0, of: nil) }
-        let snapshot = try writer.finish { (reference) throws(CofferError) in
+        let snapshot = try writer.finish { (reference) throws(CofferError) -> [UInt8] in
             let digest = try unsafe Secret(copying: reference.digest.span.bytes)
             return try client.call(BackupSignParameters(number: reference.number), payload: digest).payload
                 .exposeBytes()
@@ -46,9 +62,7 @@ struct BackupCreate: ParsableCommand {
         bar?.finish()
         format.show(CreatedSnapshot(snapshot: snapshot, writer: writer, sizes: sizes))
     }
-}
 
-extension BackupCreate {
     /// Adds the files of the vault to a snapshot.
     ///
     /// - Returns: What the daemon has said of them.

@@ -31,7 +31,10 @@ struct BackupInit: ParsableCommand {
     @Option(help: "What a guess of the passphrase costs: 64 MiB, 256 MiB or 1 GiB of memory.")
     var kdf: PasscodeCost = .moderate
 
-    @Option(help: ArgumentHelp("Read the new passphrase of the backup from this descriptor.", valueName: "number"))
+    @Option(
+        name: [.customLong("new-passphrase-fd"), .customLong("passphrase-fd")],
+        help: ArgumentHelp("Read the new passphrase of the backup from this descriptor.", valueName: "number")
+    )
     var passphraseFd: Int32?
 
     @OptionGroup var recoveryKey: RecoveryKeyOptions
@@ -66,10 +69,14 @@ struct BackupInit: ParsableCommand {
         let typed = before.state == .noPasscode ? nil : try given ?? CredentialOptions.askPasscode(before)
         let passphrase = try givenPassphrase ?? SecretInput.askNew("passphrase of the backup")
         guard passphrase.count > 0 else { throw CofferError(.param, "the passphrase is empty") }
+        let seconds = Moment.seconds(warnAfter) ?? 0
         let registration = try client.call(
-            BackupRegisterParameters(repository: place, warnAfterSeconds: Moment.seconds(warnAfter) ?? 0)
+            BackupRegisterParameters(repository: place, warnAfterSeconds: seconds)
         ).value
-        let added = try client.call(SlotAddParameters(credential: typed == nil ? nil : .passcode), payload: typed)
+        let added = try client.call(
+            SlotAddParameters(credential: typed == nil ? nil : .passcode, label: Self.label(place)),
+            payload: typed
+        )
         do throws(CofferError) {
             let configuration = try RepositoryConfiguration(
                 vaultID: registration.vaultID,
@@ -80,19 +87,34 @@ struct BackupInit: ParsableCommand {
                 cost: kdf
             )
             _ = try Repository.create(storage, configuration)
+            _ = try client.call(
+                BackupRegisterParameters(
+                    repository: place,
+                    warnAfterSeconds: seconds,
+                    configuration: hexadecimal(configuration.digest)
+                )
+            )
         } catch {
             client.removeUselessSlot(added.value.number, typed)
             throw error
         }
-        BackupSettings.storeOrWarn(place, warnAfterSeconds: Moment.seconds(warnAfter) ?? 0)
+        BackupSettings.storeOrWarn(place, warnAfterSeconds: seconds)
         let json: JSONObject = ["repository": .string(place), "slot": .integer(added.value.number)]
         try output.deliver(
             added.payload,
             after: "set up the backup in \(quotedForDisplay(place))",
             json,
-            warning: "; 'coffer backup create' stores the first snapshot",
+            warning: "; 'coffer backup create' stores the first snapshot. Its recovery key is keyslot "
+                + "\(added.value.number) of 'coffer slot list'",
             format
         )
+    }
+
+    /// What the keyslot is for; the end of a long place tells more than its beginning.
+    private static func label(_ place: String) -> String {
+        var place = place
+        while place.utf8.count > Limits.slotLabelBytes - 16 { place.removeFirst() }
+        return "backup in \(place)"
     }
 }
 

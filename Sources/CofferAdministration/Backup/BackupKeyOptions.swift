@@ -31,13 +31,13 @@ struct BackupKeyOptions: ParsableArguments {
         return try SecretInput.passcode(from: passphraseFd, "the passphrase")
     }
 
-    /// The recovery key of a repository's vault, verified.
+    /// A recovery key of a repository's vault.
     ///
     /// - Parameters:
     ///   - given: What ``readGiven()`` has returned.
     ///   - configuration: The configuration of the repository.
     /// - Throws: `authFailed` if the passphrase is wrong.
-    func key(_ given: Secret?, of configuration: RepositoryConfiguration) throws(CofferError) -> Secret {
+    func key(_ given: Secret?, of configuration: RepositoryConfiguration) throws(CofferError) -> OpeningKey {
         guard needsRecoveryKey else {
             let typed: Secret
             if let given {
@@ -45,13 +45,40 @@ struct BackupKeyOptions: ParsableArguments {
             } else {
                 typed = Secret(try SecretInput.ask("Passphrase of the backup: ", limit: Limits.passcodeBytes))
             }
-            return Secret(try configuration.backupKey(passphrase: typed.copiedBytes()).text())
+            return try OpeningKey(configuration.backupKey(passphrase: typed.copiedBytes()), of: configuration)
         }
         let typed: Secret
         if let given { typed = given } else { typed = try SecretInput.askRecoveryKey() }
-        let key = try BackupKey(typed.copiedBytes())
-        try configuration.verify(with: key)
-        return Secret(try key.text())
+        return try OpeningKey(try BackupKey(typed.copiedBytes()), of: configuration)
+    }
+}
+
+/// A recovery key that opens a snapshot.
+struct OpeningKey {
+    let secret: Secret
+    /// Whether the configuration of the repository was written with it.
+    ///
+    /// Otherwise it can be any other recovery key of the vault, and the vault in the snapshot has to verify the snapshot.
+    let isOfConfiguration: Bool
+
+    init(_ key: consuming BackupKey, of configuration: RepositoryConfiguration) throws(CofferError) {
+        do throws(CofferError) {
+            try configuration.verify(with: key)
+            isOfConfiguration = true
+        } catch {
+            guard error.code == .decode else { throw error }
+            isOfConfiguration = false
+        }
+        secret = Secret(try key.text())
+    }
+
+    /// Says that a snapshot was verified in another way.
+    func warn() {
+        if isOfConfiguration { return }
+        Output.warn([
+            "the recovery key is not the one that the repository was made with; it opens the vault in the snapshot, and "
+                + "that vault has signed the snapshot"
+        ])
     }
 }
 

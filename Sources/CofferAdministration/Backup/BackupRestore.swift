@@ -54,17 +54,22 @@ struct BackupRestore: ParsableCommand {
         let pattern = try items.map { (text) throws(CofferError) in try NamePattern(text) }
         let live = intoVault || repository == nil ? try connection.connectToVault().client : nil
         let place = try repository.map { absolutePlace($0) } ?? live?.backupRepository() ?? ""
-        let repository = try Repository.open(try RepositoryPlace.storage(at: place))
-        let chain = try repository.chain()
+        let remembered = connection.rememberedBackup(of: place)
+        let repository = try remembered.openRepository(place)
+        let chain = try repository.chain(newest: remembered?.newest)
         Output.warn(chain.findings.map(\.message))
         let found = try chain.snapshot(named: snapshot)
         let recoveryKey = try key.key(given, of: repository.configuration)
         let bar = format.json ? nil : ProgressBar()
         defer { bar?.finish() }
-        let vault = try PrivateVault(found, of: repository, recoveryKey) {
-            bar?.update($0.byteCount, of: $0.totalByteCount)
-        }
+        let vault = try PrivateVault(
+            found,
+            of: repository,
+            recoveryKey,
+            progress: { bar?.update($0.byteCount, of: $0.totalByteCount) }
+        )
         bar?.finish()
+        recoveryKey.warn()
         Output.warn(vault.findings)
         let target: any RestoreTarget
         if let to {

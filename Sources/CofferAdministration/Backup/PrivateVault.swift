@@ -30,13 +30,15 @@ final class PrivateVault {
     /// Restores a snapshot and opens it.
     ///
     /// - Parameters:
-    ///   - key: The recovery key of the backup.
+    ///   - key: A recovery key of the vault.
+    ///   - selected: Whether a file is restored, by its path in the state directory.
     ///   - progress: Called after each file.
     init(
         _ snapshot: Snapshot,
         of repository: Repository,
-        _ key: Secret,
-        progress: (RepositoryProgress) -> Void
+        _ key: OpeningKey,
+        where selected: (String) -> Bool = { _ in true },
+        progress: (RepositoryProgress) -> Void = { _ in }
     ) throws(CofferError) {
         do throws(SystemError) {
             try ScratchDirectory.removeAbandoned { $0.contains(Self.configurationName) }
@@ -53,7 +55,8 @@ final class PrivateVault {
         do throws(SystemError) { path = try scratch.directory.resolvedPath() } catch {
             throw error.cofferError("can't make a directory for the snapshot")
         }
-        findings = try repository.restore(snapshot, into: "\(path)/state", progress: progress).findings.map(\.message)
+        findings = try repository.restore(snapshot, into: "\(path)/state", where: selected, progress: progress)
+            .findings.map(\.message)
         let arguments = [
             "--state", "\(path)/state", "--socket", "\(path)/socket", "--config", "\(path)/\(Self.configurationName)",
             "--entitlements", "\(path)/entitlements", "--no-journal",
@@ -70,8 +73,27 @@ final class PrivateVault {
             )
         }
         client = try Self.connect(to: "\(path)/socket")
-        try Self.open(client, key)
+        try Self.open(client, key.secret)
+        if !key.isOfConfiguration { try Self.verify(snapshot, client) }
     }
+
+    /// Has the vault verify that it has signed the snapshot.
+    private static func verify(_ snapshot: Snapshot, _ client: BlockingClient) throws(CofferError) {
+        let params = BackupRegisterParameters(repository: "-", newestNumber: snapshot.reference.number)
+        do throws(CofferError) {
+            _ = try client.call(params, payload: unsafe Secret(copying: snapshot.proof.span.bytes))
+        } catch {
+            guard error.code == .param else { throw error }
+            throw CofferError(
+                .decode,
+                "the vault in snapshot \(snapshot.reference.number) has not signed it: the repository was exchanged",
+                hint: "restore nothing from here"
+            )
+        }
+    }
+
+    /// Whether a file of the state directory is needed to open the vault in it.
+    static func opens(_ path: String) -> Bool { ["keybag", "anchor", "vault.sqlite"].contains(path) }
 
     private static func connect(to path: String) throws(CofferError) -> BlockingClient {
         for _ in 0..<attempts {

@@ -49,6 +49,11 @@ extension Init {
         Output.warn(chain.findings.map(\.message))
         let snapshot = try chain.snapshot(named: backup.snapshot ?? "latest")
         let key = try backup.key.key(givenKey, of: repository.configuration)
+        if !key.isOfConfiguration && !state.isStaged && !isPlaced {
+            // Before anything is restored: a vault that the key does not open would be in the way.
+            _ = try PrivateVault(snapshot, of: repository, key, where: PrivateVault.opens)
+            key.warn()
+        }
         let typed = try given ?? SecretInput.askNew(check: strength.check)
         if !state.isStaged && !isPlaced {
             let bar = format.json ? nil : ProgressBar()
@@ -63,8 +68,8 @@ extension Init {
             kdf: kdf,
             erasesData: eraseData ? true : nil
         )
-        let status = try client.call(params, payload: try Secret(given: key, new: typed)).value
-        try client.remember(chain, at: absolutePlace(place))
+        let status = try client.call(params, payload: try Secret(given: key.secret, new: typed)).value
+        try client.remember(chain, repository.configuration, at: absolutePlace(place))
         format.show(
             status.json,
             "restored snapshot \(snapshot.reference.number) of \(Timestamp.text(snapshot.date)); the vault is this machine's now"
@@ -81,14 +86,19 @@ extension BlockingClient {
     }
 
     /// Has the vault continue the chain of the repository that it came from, and the verbs of this machine find it.
-    fileprivate func remember(_ chain: SnapshotChain, at place: String) throws(CofferError) {
+    fileprivate func remember(
+        _ chain: SnapshotChain,
+        _ configuration: RepositoryConfiguration,
+        at place: String
+    ) throws(CofferError) {
         guard let newest = chain.links.last else { return }
         let warnAfter = try call(BackupStatusParameters()).value.warnAfterSeconds
         let params = BackupRegisterParameters(
             repository: place,
             warnAfterSeconds: warnAfter,
             newestNumber: newest.reference.number,
-            completed: newest.date
+            completed: newest.date,
+            configuration: hexadecimal(configuration.digest)
         )
         _ = try call(params, payload: unsafe Secret(copying: newest.proof.span.bytes))
         BackupSettings.storeOrWarn(place, warnAfterSeconds: warnAfter)

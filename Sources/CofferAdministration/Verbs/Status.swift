@@ -54,7 +54,15 @@ private struct StatusReport: Printable {
             let items = status.trashCount == 1 ? "1 item" : "\(status.trashCount) items"
             fields.append(("trash", "\(items), \(status.trashByteCount) bytes"))
         }
-        if let seconds = status.backupDueSeconds {
+        if let failed = status.backupFailed {
+            let date = status.backupCompleted.map { Timestamp.text($0) }
+            let last = date.map { "the last snapshot is of \($0)" } ?? "no snapshot yet"
+            let hint: Line = "'coffer backup status' says why"
+            fields += [
+                ("backup", "failed at \(Timestamp.text(failed)); \(last)"),
+                ("hint", hint),
+            ]
+        } else if let seconds = status.backupDueSeconds {
             let hint: Line = "'coffer backup create' stores one"
             fields += [
                 ("backup", seconds == 0 ? "no snapshot yet" : "none for \(durationForDisplay(seconds: Int(seconds)))"),

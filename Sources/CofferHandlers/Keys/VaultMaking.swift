@@ -20,6 +20,7 @@ extension Vault {
         let keys = openKeys
         // The state is reported even if the items can't be counted: it is needed most when something is wrong.
         let catalog = openCatalog
+        let failure = keys.flatMap { catalog?.backupFailure($0) }
         let trash = try? catalog?.trash.total()
         let idleLock = [.noVault, .noPasscode, .deviceKeyMissing].contains(state) ? nil : observer?.idleLock
         return VaultStatus(
@@ -38,6 +39,8 @@ extension Vault {
             erasesData: keys?.erasesData ?? false,
             passcodeItemCount: try? catalog?.keychain.countWantingPasscode(),
             backupDueSeconds: keys.flatMap { catalog?.backupDueSeconds($0) },
+            backupFailed: failure?.failed,
+            backupCompleted: failure?.completed,
             sealedCount: (try? catalog.map { try $0.keychain.sealedCount() + $0.files.sealedCount() }) ?? 0,
             trashCount: trash?.count ?? 0,
             trashByteCount: trash?.byteCount ?? 0,

@@ -5,7 +5,7 @@ internal import CofferWire
 
 /// What a vault records of its backup, sealed, so that it can be read and written in every state.
 struct BackupRecord {
-    private static let version: UInt8 = 1
+    private static let versions: ClosedRange<UInt8> = 1...2
 
     /// Where the repository is, for people to read.
     var repository: String
@@ -15,6 +15,10 @@ struct BackupRecord {
     var completed: Int64?
     /// The newest snapshot that was stored.
     var newest: BackupReference?
+    /// The digest of the configuration of the repository, in hexadecimal digits.
+    var configuration: String?
+    /// When a backup failed, and why; `nil` if the last one succeeded.
+    var failure: (date: Int64, reason: String)?
 
     init(repository: String, warnAfterSeconds: Int64) {
         self.repository = repository
@@ -23,19 +27,23 @@ struct BackupRecord {
 
     var encoded: [UInt8] {
         var writer = ByteWriter()
-        writer.write(Self.version)
+        writer.write(Self.versions.upperBound)
         writer.write(completed ?? 0)
         writer.write(warnAfterSeconds)
         writer.write(UInt16(repository.utf8.count))
         writer.write(raw: Array(repository.utf8))
         writer.write(newest?.number ?? 0)
         if let newest { writer.write(raw: newest.digest) }
+        Self.write(configuration ?? "", &writer)
+        writer.write(failure?.date ?? 0)
+        Self.write(failure?.reason ?? "", &writer)
         return writer.bytes
     }
 
     init(decoding bytes: [UInt8]) throws(ByteReader.Malformed) {
         var reader = ByteReader(bytes)
-        guard try reader.read(UInt8.self) == Self.version else { throw ByteReader.Malformed() }
+        let version: UInt8 = try reader.read()
+        guard Self.versions.contains(version) else { throw ByteReader.Malformed() }
         let completed: Int64 = try reader.read()
         self.completed = completed == 0 ? nil : completed
         warnAfterSeconds = try reader.read()
@@ -45,7 +53,24 @@ struct BackupRecord {
         if number != 0 {
             newest = BackupReference(number: number, digest: Array(try reader.readRaw(Limits.snapshotDigestBytes)))
         }
+        if version > 1 {
+            let configuration = try Self.readText(&reader)
+            self.configuration = configuration.isEmpty ? nil : configuration
+            let date: Int64 = try reader.read()
+            let reason = try Self.readText(&reader)
+            if date != 0 { failure = (date: date, reason: reason) }
+        }
         guard reader.isAtEnd else { throw ByteReader.Malformed() }
+    }
+
+    private static func write(_ text: String, _ writer: inout ByteWriter) {
+        writer.write(UInt16(clamping: text.utf8.count))
+        writer.write(raw: Array(text.utf8.prefix(Int(UInt16.max))))
+    }
+
+    private static func readText(_ reader: inout ByteReader) throws(ByteReader.Malformed) -> String {
+        let count = Int(try reader.read(UInt16.self))
+        return String(decoding: try reader.readRaw(count), as: UTF8.self)
     }
 }
 
@@ -84,6 +109,12 @@ extension Catalog {
         guard let completed = record.completed else { return 0 }
         let age = max(0, wallClockMilliseconds().nearestDifference(completed)) / 1000
         return age > record.warnAfterSeconds ? age : nil
+    }
+
+    /// When a backup failed, and when the last snapshot was stored; `nil` if the last backup succeeded.
+    package func backupFailure(_ keys: VaultKeys) -> (failed: Int64, completed: Int64?)? {
+        guard let record = try? backupRecord(keys), let failure = record.failure else { return nil }
+        return (failure.date, record.completed)
     }
 
     /// Stores what is recorded of the backup, within the open transaction.

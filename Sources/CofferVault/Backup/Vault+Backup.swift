@@ -27,6 +27,9 @@ extension Vault {
             completed: record?.completed,
             newest: record?.newest,
             warnAfterSeconds: record?.warnAfterSeconds ?? 0,
+            configuration: record?.configuration,
+            failed: record?.failure?.date,
+            failure: record?.failure?.reason,
             isUnderWay: backup != nil,
             leftBehindCount: leftBehindCount
         )
@@ -37,6 +40,13 @@ extension Vault {
         guard (1...Limits.repositoryBytes).contains(params.repository.utf8.count) else {
             throw CofferError(.param, "parameter 'repository': it has 1 to \(Limits.repositoryBytes) bytes")
         }
+        if let digest = params.configuration {
+            let digits = Array("0123456789abcdef".utf8)
+            let isWhole = digest.utf8.count == 2 * Limits.snapshotDigestBytes
+            guard isWhole, digest.utf8.allSatisfy(digits.contains) else {
+                throw CofferError(.param, "parameter 'configuration': it is no digest")
+            }
+        }
         let (catalog, keys) = (try catalog, try keys)
         let existing = try catalog.backupKey()
         let key: SealedBackupKey
@@ -46,6 +56,7 @@ extension Vault {
             throw error.cofferError("the key of the backup", in: keys.state, for: .write)
         }
         var record = BackupRecord(repository: params.repository, warnAfterSeconds: params.warnAfterSeconds)
+        record.configuration = params.configuration
         let proof = call.attachments.takePayload()
         if let number = params.newestNumber {
             record.newest = try newest(number, proof?.exposeBytes() ?? [], signedBy: existing)
@@ -185,15 +196,30 @@ extension Vault {
 
     package func backupEnd(_ params: BackupEndParameters, _ call: Call) throws -> Step {
         call.isFor("can't end the backup")
+        if let failure = params.failure { return try endBackup(for: failure, call) }
         let session = try session(of: call)
         end(session)
         guard params.isCompleted, let signed = session.signed, let keys = openKeys,
             var record = try session.catalog.backupRecord(keys)
         else { return .done }
         record.newest = signed
+        record.failure = nil
         record.completed = wallClockMilliseconds()
         session.noteStored()
         try session.catalog.change(isOfBackup: true) { _ in try session.catalog.store(record, keys) }
+        return .done
+    }
+
+    /// Records why there is no new snapshot.
+    private func endBackup(for failure: String, _ call: Call) throws -> Step {
+        endBackup(of: call.caller)
+        guard failure.utf8.count <= Limits.backupFailureBytes else {
+            throw CofferError(.param, "parameter 'failure': it has more than \(Limits.backupFailureBytes) bytes")
+        }
+        let (catalog, keys) = (try catalog, try keys)
+        guard var record = try catalog.backupRecord(keys) else { return .done }
+        record.failure = (date: wallClockMilliseconds(), reason: failure)
+        try catalog.change(isOfBackup: true) { _ in try catalog.store(record, keys) }
         return .done
     }
 

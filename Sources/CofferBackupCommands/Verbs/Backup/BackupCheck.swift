@@ -1,6 +1,8 @@
 internal import ArgumentParser
+internal import CofferAdministration
 internal import CofferBackup
 internal import CofferCore
+internal import CofferSession
 internal import CofferTerminal
 internal import CofferWire
 
@@ -10,7 +12,8 @@ struct BackupCheck: ParsableCommand {
         abstract: "Check that every snapshot can be restored.",
         discussion: """
             It verifies the chain of snapshots, and that the repository has every part of every file. Whether a part is still \
-            what was written, only --read-data finds out.
+            what was written, only --read-data finds out. If a daemon that runs has the vault, it also compares the newest \
+            snapshot with the one that the vault remembers.
             """
     )
 
@@ -18,11 +21,15 @@ struct BackupCheck: ParsableCommand {
     var readData = false
 
     @OptionGroup var repository: RepositoryOptions
+    @OptionGroup var connection: ConnectionOptions
     @OptionGroup var format: FormatOptions
 
     func run() throws {
         let bar = format.json ? nil : ProgressBar()
-        let outcome = try repository.open().check(isReadingData: readData) {
+        let place = try repository.place()
+        let remembered = connection.rememberedBackup(of: place)
+        let opened = try remembered.openRepository(place)
+        let outcome = try opened.check(isReadingData: readData, newest: remembered?.newest) {
             bar?.update($0.byteCount, of: $0.totalByteCount)
         }
         bar?.finish()

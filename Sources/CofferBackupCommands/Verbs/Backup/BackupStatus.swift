@@ -13,7 +13,7 @@ struct BackupStatus: ParsableCommand {
         commandName: "status",
         abstract: "Say how old the newest snapshot is.",
         discussion: """
-            It also names the items that are ThisDeviceOnly, which no other machine can open from a snapshot, if a daemon \
+            It also says why the last backup failed, if it did, and names the items that are ThisDeviceOnly, which no other machine can open from a snapshot, if a daemon \
             has the vault. It fails with 69 if there is no snapshot, or the newest one is older than WarnAfter= days in \
             backup.conf.
             """
@@ -24,13 +24,23 @@ struct BackupStatus: ParsableCommand {
     @OptionGroup var format: FormatOptions
 
     func run() throws {
-        let opened = try repository.open()
-        let chain = try opened.chain()
+        let place = try repository.place()
+        let remembered = connection.rememberedBackup(of: place)
+        let opened: Repository
+        do throws(CofferError) {
+            opened = try remembered.openRepository(place)
+        } catch {
+            // What the vault remembers is all that there is.
+            if let remembered { format.show(remembered) }
+            throw error
+        }
+        let chain = try opened.chain(newest: remembered?.newest)
         let report = RepositoryReport(
             place: opened.storage.place,
             isAppendOnly: opened.configuration.isAppendOnly,
             snapshotCount: chain.snapshots.count,
             newest: chain.snapshots.last,
+            remembered: remembered,
             leftBehind: connection.leftBehind(in: opened.configuration.vaultID),
             now: wallClockMilliseconds()
         )
@@ -63,6 +73,7 @@ private struct RepositoryReport: Printable {
     let isAppendOnly: Bool
     let snapshotCount: Int
     let newest: Snapshot?
+    let remembered: RememberedBackup?
     /// The items that a restore can't open; `nil` if no daemon tells.
     let leftBehind: LeftBehind?
     let now: Int64
@@ -76,6 +87,7 @@ private struct RepositoryReport: Printable {
         ]
         if let newest { json.set("newest", .object(newest.json)) }
         if let ageSeconds { json.set("ageSeconds", .integer(Int64(ageSeconds))) }
+        for member in remembered?.json.members ?? [] { json.set(member.key, member.value) }
         if let leftBehind {
             json.set("leftBehind", .integer(Int64(leftBehind.count)))
             json.set("leftBehindNames", .array(leftBehind.names.map { .string($0) }))
@@ -92,6 +104,7 @@ private struct RepositoryReport: Printable {
             lines.append("newest      \(newest.reference.number), \(age) ago, \(Timestamp.text(newest.date))")
             lines.append("size        \(newest.fileCount) files, \(ByteCount.text(newest.byteCount))")
         }
+        lines += remembered?.failure ?? []
         guard let leftBehind else {
             return lines + ["left behind not known: no daemon that has the vault answers"]
         }
