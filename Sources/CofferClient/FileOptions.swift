@@ -53,7 +53,7 @@ extension FileOpenParameters {
 extension FileProtectParameters {
     /// The parameters that change the class of a file, or of a directory as the scope says.
     package init(
-        _ name: ItemName,
+        _ name: ItemName?,
         _ protectionClass: ProtectionClass,
         _ scope: FileProtectionScope = .file,
         in group: String? = nil,

@@ -82,7 +82,7 @@ extension Put {
         let report = isComplete ? nil : progress.current
         let params = ItemPutParameters(
             name: name,
-            wishes: wishes,
+            wishes: wishes.presenting(source),
             isIfAbsent: ifAbsent,
             wantsProgress: report != nil
         )

@@ -48,7 +48,7 @@ extension Vault {
             // The copy of a directory inherits unless its source is stricter.
             var stricter: ProtectionClass?
             if let least = params.leastClass {
-                let inherited = try catalog.files.classOfNewFile(params.name, in: group)
+                let inherited = try classOfNewFile(params.name, in: group, call)
                 if inherited.stricter(least) != inherited { stricter = least }
             }
             try catalog.files.makeDirectory(
@@ -210,7 +210,8 @@ extension Vault {
 
     package func fileProtect(_ params: FileProtectParameters, _ call: Call) throws -> Step {
         let group = try call.group(params.group)
-        call.isFor("can't protect \(params.name.quoted)")
+        guard let name = params.name else { return .done(Reply(try protectRoot(of: group, params, call))) }
+        call.isFor("can't protect \(name.quoted)")
         if params.isRecursive && params.isDefaultOnly {
             throw CofferError(
                 .param,
@@ -219,10 +220,10 @@ extension Vault {
             )
         }
         let catalog = try catalog
-        let entry = try catalog.files.requireOwnEntry(params.name, in: group)
+        let entry = try catalog.files.requireOwnEntry(name, in: group)
         if params.isRecursive && entry.isDirectory {
             let walk = catalog.files.walk(below: entry, in: [group], isRecursive: true)
-            let work = DirectoryProtection(params, in: group, walk)
+            let work = DirectoryProtection(name, as: params.protectionClass, in: group, walk)
             return try perform(work, call, wantsProgress: params.wantsProgress)
         }
         if params.isDefaultOnly && !entry.isDirectory { throw CofferError.noDirectory(entry) }
@@ -235,6 +236,28 @@ extension Vault {
         }
         let isChanged = try catalog.protect(entry, as: params.protectionClass, now: wallClockMilliseconds())
         return .done(Reply(FileProtectionChange(changedCount: isChanged ? 1 : 0, unchanged: [], unchangedCount: 0)))
+    }
+
+    /// Changes the class of new files of a group where no directory has one.
+    private func protectRoot(
+        of group: String,
+        _ params: FileProtectParameters,
+        _ call: Call
+    ) throws -> FileProtectionChange {
+        call.isFor("can't change the default class of files")
+        guard params.isDefaultOnly, !params.isRecursive else {
+            throw CofferError(
+                .param,
+                "parameter 'name' is missing: the root has a class of new files alone",
+                hint: "say 'default', or name a file or a directory"
+            )
+        }
+        let catalog = try catalog
+        let keys = try keys
+        let isChanged = try catalog.change { _ in
+            try catalog.setDefaultClass(params.protectionClass, of: group, keys)
+        }
+        return FileProtectionChange(changedCount: isChanged ? 1 : 0, unchanged: [], unchangedCount: 0)
     }
 }
 
@@ -300,7 +323,8 @@ private final class DirectoryRemoval: SlicedWork {
 /// The change of the class of everything in a directory, in slices.
 private final class DirectoryProtection: SlicedWork {
 
-    private let params: FileProtectParameters
+    private let name: ItemName
+    private let protectionClass: ProtectionClass
     private let group: String
     private var walk: TreeWalk
     private var isDirectoryDone = false
@@ -309,8 +333,9 @@ private final class DirectoryProtection: SlicedWork {
     private var unchangedCount = 0
     private(set) var doneCount = 0
 
-    init(_ params: FileProtectParameters, in group: String, _ walk: TreeWalk) {
-        self.params = params
+    init(_ name: ItemName, as protectionClass: ProtectionClass, in group: String, _ walk: TreeWalk) {
+        self.name = name
+        self.protectionClass = protectionClass
         self.group = group
         self.walk = walk
     }
@@ -326,7 +351,7 @@ private final class DirectoryProtection: SlicedWork {
         if !isDirectoryDone {
             // New files first: those that are made meanwhile get the new class already.
             isDirectoryDone = true
-            try protect(try catalog.files.requireOwnEntry(params.name, in: group), catalog, now)
+            try protect(try catalog.files.requireOwnEntry(name, in: group), catalog, now)
         }
         repeat {
             guard let visit = try walk.next() else {
@@ -350,11 +375,11 @@ private final class DirectoryProtection: SlicedWork {
         doneCount += 1
         guard entry.hasClass else { return }
         // A directory inside that inherits its class keeps inheriting it.
-        let isTop = entry.path.utf8.elementsEqual(params.name.path.utf8)
+        let isTop = entry.path.utf8.elementsEqual(name.path.utf8)
         if entry.isDirectory && !isTop && entry.protectionClass == nil { return }
-        if entry.protectionClass == params.protectionClass { return }
+        if entry.protectionClass == protectionClass { return }
         do {
-            if try catalog.protect(entry, as: params.protectionClass, now: now) { changedCount += 1 }
+            if try catalog.protect(entry, as: protectionClass, now: now) { changedCount += 1 }
         } catch let error as CofferError {
             keep(entry.path, error)
         }

@@ -135,15 +135,21 @@ extension Vault {
                 hint: "'coffer list' shows what there is; 'create' makes one"
             )
         }
-        let file = try make(params, in: group, store)
+        let file = try make(params, in: group, store, call)
         // The writer's claim is taken before another client can find the file: only the commit can still fail.
         file.handleCount += 1
         return try next(file, true)
     }
 
-    private func make(_ params: FileOpenParameters, in group: String, _ store: FileStore) throws -> OpenFile {
+    private func make(
+        _ params: FileOpenParameters,
+        in group: String,
+        _ store: FileStore,
+        _ call: Call
+    ) throws -> OpenFile {
         let protectionClass =
-            try params.protectionClass ?? store.classOfNewFile(params.name, in: group).stricter(params.leastClass)
+            try params.protectionClass
+            ?? classOfNewFile(params.name, in: group, call).stricter(params.leastClass)
         let state = try keys.state
         guard protectionClass.permits(.create, in: state) else {
             throw CofferError.locked(params.name.quoted, in: state, for: .write)

@@ -86,11 +86,6 @@ extension FileStore {
         return found
     }
 
-    /// The class of a new file if nothing else is stated.
-    package func classOfNewFile(_ name: ItemName, in group: String) throws -> ProtectionClass {
-        try defaultClass(for: name, in: group) ?? .completeUntilFirstUserAuthentication
-    }
-
     /// The default class of a directory for new files, in every state of the vault; `nil` if it has none.
     ///
     /// - Parameters:

@@ -18,6 +18,8 @@ package struct CatalogKeys: ~Copyable, Sendable {
     package let trash: SymmetricKey
     /// Seals the key that signs snapshots, and what the vault records of its backup.
     package let backup: SymmetricKey
+    /// Seals the default classes of files.
+    package let defaults: SymmetricKey
 
     init(from store: borrowing SymmetricKey) throws(CryptoError) {
         let keychainMetadata = try KeyDerivation.subkey(of: store, for: "coffer keychain metadata v1")
@@ -27,6 +29,7 @@ package struct CatalogKeys: ~Copyable, Sendable {
         let audit = try KeyDerivation.subkey(of: store, for: "coffer audit v1")
         let trash = try KeyDerivation.subkey(of: store, for: "coffer trash v1")
         let backup = try KeyDerivation.subkey(of: store, for: "coffer backup v1")
+        let defaults = try KeyDerivation.subkey(of: store, for: "coffer file defaults v1")
         self.keychainMetadata = keychainMetadata
         self.fileMetadata = fileMetadata
         self.search = search
@@ -34,5 +37,6 @@ package struct CatalogKeys: ~Copyable, Sendable {
         self.audit = audit
         self.trash = trash
         self.backup = backup
+        self.defaults = defaults
     }
 }

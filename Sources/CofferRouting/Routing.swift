@@ -79,6 +79,7 @@ package enum Routing {
         if let scenario = facts.scenario { return (scenario.protection, .scenario) }
         if let scenario = facts.kind?.scenario { return (scenario.protection, .kind) }
         if store == .file && facts.isRecognisedSecret { return (.file(.complete), .content) }
+        if store == .file, let group = wishes.group { return (.file(group), .group) }
         return (.standard(in: store), .standard)
     }
 

@@ -18,6 +18,8 @@ package struct RoutingWishes: Hashable, Sendable {
     package let entitled: Protection?
     /// The default of the configuration.
     package let configured: Protection?
+    /// The class of new files of the group where nothing else decides.
+    package let group: ProtectionClass?
 
     package init(
         store: StoreName? = nil,
@@ -27,7 +29,8 @@ package struct RoutingWishes: Hashable, Sendable {
         existing: Protection? = nil,
         directory: ProtectionClass? = nil,
         entitled: Protection? = nil,
-        configured: Protection? = nil
+        configured: Protection? = nil,
+        group: ProtectionClass? = nil
     ) {
         self.store = store
         self.protectionClass = protectionClass
@@ -37,6 +40,7 @@ package struct RoutingWishes: Hashable, Sendable {
         self.directory = directory
         self.entitled = entitled
         self.configured = configured
+        self.group = group
     }
 
     /// The protection that the caller named.

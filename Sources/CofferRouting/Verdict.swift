@@ -36,6 +36,8 @@ package enum ProtectionSource: String, CaseIterable, Sendable {
     case kind
     /// The content of a file, which was recognised as a secret.
     case content
+    /// The group, which has a class for new files.
+    case group
     /// None of these.
     case standard
 }

@@ -3,7 +3,7 @@ internal import CofferDatabase
 extension Catalog {
     /// What is stored for the vault as a whole, sealed.
     enum Setting: String {
-        case backup, backupKey, keyslots
+        case backup, backupKey, defaultClasses, keyslots
     }
 
     /// The value of a setting; `nil` if there is none.

@@ -57,6 +57,65 @@ import Testing
         #expect(try coffer("put made/other", [1]).text.contains("file store as complete (R0)"))
     }
 
+    // MARK: The root
+
+    @Test(arguments: ["protect", "file protect"])
+    func `the root has a class of new files, and of nothing else`(verb: String) throws {
+        #expect(try coffer("put before", bytes(5000)).status == 0)
+        #expect(try coffer("\(verb) / complete --default").status == 0)
+        #expect(try coffer("put after", bytes(5000)).text.contains("file store as complete (R8)"))
+        #expect(try coffer("put d/deep", bytes(5000)).text.contains("file store as complete (R8)"))
+        #expect(try coffer("put secret", bytes(5)).text.contains("keychain as WhenUnlocked (R6)"))
+        #expect(try coffer("explain --size 5000").text.contains("complete"))
+        #expect(try coffer("file mkdir open --class none").status == 0)
+        #expect(try coffer("put open/f", bytes(5000)).text.contains("file store as none (R0)"))
+        #expect(try object("show before")["class"] as? String == "completeUntilFirstUserAuthentication")
+        for words in ["/ complete", "/ complete --recursive", "// complete --default"] {
+            #expect(try coffer("\(verb) \(words)").status == 64, "\(words)")
+        }
+        try daemon.restart()
+        #expect(try coffer("put early", bytes(5000)).status == 75)
+        #expect(try object("status")["defaultClass"] as? String == "complete")
+        try daemon.connect().unlock(DaemonProcess.passcode)
+        #expect(try coffer("put late", bytes(5000)).text.contains("file store as complete (R8)"))
+    }
+
+    // MARK: Files and pipes
+
+    @Test func `a FILE is presented as a file, and a pipe is not, whatever its name`() throws {
+        let settings = Array("{\"theme\": \"\(String(repeating: "dark", count: 450))\"}".utf8)
+        try daemon.directory.write(settings, to: "settings.json")
+        #expect(try coffer("put file settings.json").text.contains("(R5)"))
+        #expect(try coffer("explain settings.json").text.contains("\nR5: "))
+        #expect(try coffer("put pipe", settings).text.contains("(R7)"))
+        #expect(try coffer("explain -", settings).text.contains("\nR7: "))
+        #expect(try coffer("put dash -", settings).text.contains("(R7)"))
+        #expect(try coffer("put named /dev/stdin", settings).text.contains("(R7)"))
+        #expect(try coffer("put file settings.json --structured").text.contains("(R3)"))
+        #expect(try coffer("file read file").status == 66)
+    }
+
+    @Test(arguments: [1024, 1025])
+    func `a FILE of more than 1024 bytes is a file, also below a directory`(count: Int) throws {
+        try daemon.directory.write(bytes(count), to: "folder/settings")
+        let (store, rule) = count == 1024 ? ("keychain as WhenUnlocked", "R6") : ("file store", "R5")
+        #expect(try coffer("put one folder/settings").text.contains(store))
+        #expect(try coffer("put one folder/settings").text.contains("(\(rule))"))
+        #expect(try coffer("put all folder").status == 0)
+        #expect(try object("show all/settings")["rule"] as? String == rule)
+    }
+
+    @Test(arguments: ["API_KEY=abc\nDB_PASSWORD=hunter2\n", "machine a.example login nina password hunter2\n"])
+    func `a recognised secret can't be read while locked, whichever store it goes to`(line: String) throws {
+        let text = Array(String(repeating: line, count: 1 + 1100 / line.utf8.count).utf8)
+        try daemon.directory.write(text, to: "secrets")
+        #expect(try coffer("put file secrets").text.contains("file store as complete"))
+        #expect(try coffer("put pipe", text).status == 0)
+        #expect(try coffer("lock --now").status == 0)
+        #expect(try coffer("get file").status == 75)
+        #expect(try coffer("get pipe").status == 75)
+    }
+
     @Test(arguments: ["password", "token", "key", "certificate"])
     func `a password is refused where files belong, with a way out`(kind: String) throws {
         #expect(try coffer("file mkdir app").status == 0)

@@ -4,7 +4,7 @@ import CofferTestSupport
 import Foundation
 import Testing
 
-/// `coffer setup`: three questions, and the vault that they make.
+/// `coffer setup`: four questions, and the vault that they make.
 @Suite struct SetupTests {
     private let daemon: DaemonProcess
     private let home: TemporaryDirectory
@@ -18,8 +18,16 @@ import Testing
         home = try TemporaryDirectory()
     }
 
-    private func setUp(_ options: String = "", _ answers: [(String, Answer)]) throws -> (shown: String, status: Int32) {
-        try onTerminal(daemon, "coffer setup --kdf interactive \(options)", answers, home: home.path)
+    /// Runs it on a terminal.
+    ///
+    /// - Parameter reads: The answer to whether programs may read documents while the vault is locked.
+    private func setUp(
+        _ options: String = "",
+        _ answers: [(String, Answer)],
+        reads: String = ""
+    ) throws -> (shown: String, status: Int32) {
+        let last: [(String, Answer)] = answers.isEmpty ? [] : [("while it is locked? [y/N] ", .line(reads))]
+        return try onTerminal(daemon, "coffer setup --kdf interactive \(options)", answers + last, home: home.path)
     }
 
     private func configure(_ text: String) throws {
@@ -65,6 +73,24 @@ import Testing
         #expect(made.shown.contains("Once more, please: the two passcodes differ"), "\(made.shown)")
         let refused = try setUp("", [])
         #expect(refused.status == 73, "a vault is there")
+    }
+
+    @Test(arguments: [("", ProtectionClass.complete), ("y", .completeUntilFirstUserAuthentication)])
+    func `new files are closed with the vault unless the person says otherwise`(
+        answer: String,
+        expected: ProtectionClass
+    ) throws {
+        #expect(try setUp("--no-login --lock-after 0", Self.passcode, reads: answer).status == 0)
+        let client = try daemon.connect()
+        #expect(try client.status().defaultClass == (answer.isEmpty ? .complete : nil))
+        let words = try daemon.coffer(["status"]).text
+        #expect(words.contains("new files") == answer.isEmpty, "\(words)")
+        let letter = [UInt8](repeating: 7, count: 5000)
+        #expect(try daemon.put(["letter"], input: letter).text.contains("file store as \(expected.rawValue) "))
+        #expect(try daemon.coffer(["file", "create", "made"], input: letter).status == 0)
+        #expect(try client.fileInfo(try ItemName("made")).protectionClass == expected)
+        #expect(try daemon.put(["page", "--kind", "cache"], input: letter).text.contains("file store as none "))
+        #expect(try daemon.put(["other", "--group", "g"], input: letter).text.contains("completeUntilFirst"))
     }
 
     @Test func `what a person has configured stays, and is asked for no more`() throws {

@@ -9,8 +9,8 @@ struct Setup: ParsableCommand {
         commandName: "setup",
         abstract: "Make your vault, step by step.",
         discussion: """
-            Asks for a passcode, whether your login unlocks the vault, and when it locks by itself. Shows the recovery key as \
-            text, and where 'qrencode' is installed as a QR code. For a script there is 'coffer init'.
+            Asks for a passcode, whether your login unlocks the vault, when it locks by itself, and whether programs may read \
+            documents while it is locked. Shows the recovery key as text, and where 'qrencode' is installed as a QR code. For a script there is 'coffer init'.
             """
     )
 
@@ -22,6 +22,12 @@ struct Setup: ParsableCommand {
 
     @Option(help: ArgumentHelp("Lock after this time without use; 0 for never (default: ask).", valueName: "minutes"))
     var lockAfter: Int?
+
+    @Flag(
+        inversion: .prefixedNo,
+        help: "Let programs read new documents while the vault is locked (default: ask)."
+    )
+    var readableWhileLocked: Bool?
 
     @Option(help: "What a guess of the passcode costs: 64 MiB, 256 MiB or 1 GiB of memory.")
     var kdf: PasscodeCost = .moderate
@@ -61,7 +67,12 @@ struct Setup: ParsableCommand {
             if !ServiceManager.isUsersRunning { screen.line("   This counts from the next start of cofferd.") }
         }
 
+        screen.line("\n4. Documents are closed with the vault, unless programs shall read them while it is locked, too.")
+        let staysReadable =
+            try readableWhileLocked ?? question.decide("   May programs read documents while it is locked?")
+
         let (client, recoveryKey) = try makeVault(passcode)
+        if !staysReadable { try client.call(FileProtectParameters(nil, .complete, .newFiles)) }
         if login, let vaultID = try client.status().vaultID { try LoginMark().write(vaultID) }
         screen.line(
             "\nYour vault is made, and unlocked. This is its recovery key, which opens it without the passcode:\n"

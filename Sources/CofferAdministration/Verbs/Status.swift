@@ -44,6 +44,7 @@ private struct StatusReport: Printable {
             ("idle lock", idleLock),
             ("keychain", isCounted ? status.keychainCount.map { "\($0) items" } : nil),
             ("files", isCounted ? status.fileCount.map { "\($0)" } : nil),
+            ("new files", status.defaultClass.map { "readable \($0.words)" }),
             (
                 "sealed",
                 status.sealedCount > 0 ? "\(status.sealedCount) of them have no name before the first unlock" : nil

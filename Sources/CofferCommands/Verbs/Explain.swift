@@ -56,14 +56,15 @@ struct Explain: ParsableCommand {
     private func parameters(
         _ pattern: ClientPattern?,
         _ name: ItemName? = nil,
-        ofFile byteCount: Int64? = nil
+        ofFile byteCount: Int64? = nil,
+        _ options: PlacementOptions? = nil
     ) -> ItemExplainParameters {
         ItemExplainParameters(
             name: name,
             byteCount: size ?? byteCount,
             state: situation.state,
             client: pattern,
-            wishes: wishes.wishes
+            wishes: options ?? wishes.wishes
         )
     }
 
@@ -84,7 +85,7 @@ struct Explain: ParsableCommand {
         let sample = try Self.sample(of: file.number, quotedForDisplay(path))
         let byteCount: Int64
         do { byteCount = Int64(try file.status().st_size) } catch { throw error.cofferError("can't look at the file") }
-        let params = parameters(pattern, ofFile: byteCount)
+        let params = parameters(pattern, ofFile: byteCount, wishes.wishes.presenting(file))
         report(try daemon.call(params, payload: sample).value, quotedForDisplay(path))
     }
 

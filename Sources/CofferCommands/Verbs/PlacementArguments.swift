@@ -1,6 +1,8 @@
 internal import ArgumentParser
 internal import CofferClient
 internal import CofferSession
+internal import CofferSystem
+internal import Glibc
 
 /// The options that describe an item.
 struct PlacementArguments: ParsableArguments {
@@ -25,8 +27,6 @@ struct PlacementArguments: ParsableArguments {
     var structured = false
 
     /// The options as parameters of a request.
-    ///
-    /// A file and a pipe are the same content: neither is presented as a file.
     var wishes: PlacementOptions {
         var wishes = PlacementOptions()
         wishes.kind = kind
@@ -37,5 +37,16 @@ struct PlacementArguments: ParsableArguments {
         wishes.store = store
         wishes.isStructured = structured
         return wishes
+    }
+}
+
+extension PlacementOptions {
+    /// The options for the content of a file that was named as an argument.
+    ///
+    /// - Parameter file: The open file. A pipe is not presented as a file, though it may have a name.
+    func presenting(_ file: borrowing OwnedDescriptor) -> PlacementOptions {
+        var options = self
+        options.isPresentedAsFile = (try? file.status()).map { $0.st_mode & S_IFMT == S_IFREG } ?? false
+        return options
     }
 }

@@ -30,7 +30,8 @@ struct Protect: ParsableCommand {
         abstract: "Change the protection of an item; its content stays as it is.",
         discussion: """
             CLASS is a protection class for a file, or an accessibility for an item of the keychain. One of the other \
-            store becomes the one that means the same in the item's store.
+            store becomes the one that means the same in the item's store. With --default, '/' stands for all new files that \
+            no directory has a class for.
             """
     )
 
@@ -40,16 +41,38 @@ struct Protect: ParsableCommand {
     @Argument(help: ArgumentHelp("The class or the accessibility.", valueName: "class"))
     var protection: ProtectionArgument
 
+    @Flag(name: .shortAndLong, help: "Change all files in a directory, and new ones.")
+    var recursive = false
+
+    @Flag(name: .customLong("default"), help: "Change the class of new files in a directory only.")
+    var isDefault = false
+
     @OptionGroup var access: GroupOptions
     @OptionGroup var authentication: AuthenticationOptions
     @OptionGroup var format: FormatOptions
 
     func run() throws {
+        let scope = try FileProtectionScope(isRecursive: recursive, isDefault: isDefault)
+        if scope != .file {
+            let client = try authentication.connect()
+            return try changeClass(of: name, to: fileClass(), scope, in: access.group, client, format)
+        }
         let itemName = try ItemName(argument: name)
         let params = ItemProtectParameters(name: itemName, protection: protection.protection, group: access.group)
         let change = try authentication.connect().call(params).value
         Output.warn(change.warnings)
         let now = change.item.protection
         format.show(change.json, "protected \(itemName.quoted) in the \(now.store.words); \(now.sentence)")
+    }
+
+    private func fileClass() throws(CofferError) -> ProtectionClass {
+        guard case .file(let protectionClass) = protection.protection else {
+            throw CofferError(
+                .param,
+                "an accessibility is for secrets, and a directory has files",
+                hint: "name a protection class, such as 'complete'"
+            )
+        }
+        return protectionClass
     }
 }

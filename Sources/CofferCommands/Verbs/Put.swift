@@ -60,7 +60,7 @@ struct Put: ParsableCommand {
 
     func run() throws {
         let file = file == "-" ? nil : file
-        let wishes = try service.applied(to: wishes.wishes)
+        var wishes = try service.applied(to: wishes.wishes)
         if let file, DirectoryWalk.isDirectory(file) { return try putDirectory(file, below: folderName(), wishes) }
         let itemName = try ItemName(argument: name)
         let attributes = try notes.attributes()
@@ -75,6 +75,7 @@ struct Put: ParsableCommand {
             let change = try session.setField(field, of: itemName, to: value, wishes)
             return format.show(change)
         }
+        if file != nil { wishes = wishes.presenting(source) }
         let isComplete = content.count <= Limits.secretBytes
         // Connects after the input was checked, so that bad input does not start the daemon.
         let client = try connection.connect()
@@ -207,6 +208,7 @@ extension Placement {
             case "scenario": "the scenario says so"
             case "kind": "its kind says so"
             case "content": "it looks like a secret, which is not readable while locked unless you say so"
+            case "group": "it is the default for new files here"
             default: "nothing else was asked for"
             }
         return "\(rule): \(reason)\nreadable \(protection.words): \(source)"

@@ -23,6 +23,7 @@ extension Vault {
             ?? sample.withBytes { content in
                 try route(
                     params.name,
+                    in: group,
                     at: spot,
                     over: present,
                     params.wishes,

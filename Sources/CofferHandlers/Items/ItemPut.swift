@@ -54,6 +54,7 @@ extension Vault {
         let verdict = try intake.prefix.withBytes { content in
             try route(
                 params.name,
+                in: group,
                 at: spot,
                 over: before,
                 params.wishes,
@@ -97,6 +98,7 @@ extension Vault {
     ///
     /// - Parameters:
     ///   - name: Its name, if it has one.
+    ///   - group: The group that it goes to.
     ///   - spot: Where the name is in the file store.
     ///   - existing: The item that is stored under the name.
     ///   - wishes: The wishes of the caller.
@@ -106,6 +108,7 @@ extension Vault {
     ///   - entitled: The protection that the client's entitlement prescribes.
     func route(
         _ name: ItemName?,
+        in group: String,
         at spot: FileSpot?,
         over existing: Present?,
         _ wishes: PlacementOptions,
@@ -130,7 +133,8 @@ extension Vault {
                 existing: existing?.protection,
                 directory: spot?.defaultClass,
                 entitled: entitled,
-                configured: routing.protection(of: name, from: client)
+                configured: routing.protection(of: name, from: client),
+                group: try catalog.defaultClass(of: group, keys)
             ),
             bounds: routing.bounds
         )

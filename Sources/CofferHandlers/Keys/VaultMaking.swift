@@ -30,6 +30,9 @@ extension Vault {
             graceMilliseconds: observer?.graceEnd.map { deadline in
                 deadline > now ? Int64((deadline - now) / 1_000_000) : 0
             },
+            defaultClass: keys.flatMap { keys in
+                (try? catalog?.defaultClass(of: AccessGroups.owners, keys)) ?? nil
+            },
             lockAfterSeconds: idleLock?.seconds,
             lockAfterIsDefault: idleLock?.isDefault ?? false,
             vaultID: try id,

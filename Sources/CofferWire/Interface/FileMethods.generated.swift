@@ -729,7 +729,9 @@ public struct FileProtectParameters: MethodParameters {
     /// How it and its parameters travel.
     public static var coding: MethodCoding<Self> { MethodCoding(.fileProtect) }
     /// The path of the file or directory.
-    public let name: ItemName
+    ///
+    /// Absent means: the root, with 'default'.
+    public let name: ItemName?
     /// The class.
     public let protectionClass: ProtectionClass
     /// Whether everything that a directory contains gets the class.
@@ -751,7 +753,7 @@ public struct FileProtectParameters: MethodParameters {
 
     /// Makes the parameters.
     public init(
-        name: ItemName,
+        name: ItemName? = nil,
         protectionClass: ProtectionClass,
         isRecursive: Bool = false,
         isDefaultOnly: Bool = false,
@@ -769,7 +771,7 @@ public struct FileProtectParameters: MethodParameters {
 
 extension FileProtectParameters: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
-        name = try reader.name("name")
+        name = try reader.optionalName("name")
         protectionClass = try reader.required("class", as: ProtectionClass.self)
         isRecursive = try reader.optionalBool("recursive") ?? false
         isDefaultOnly = try reader.optionalBool("default") ?? false

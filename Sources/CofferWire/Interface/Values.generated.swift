@@ -1287,7 +1287,7 @@ public struct Placement: Hashable, Sendable {
     /// The rule in words.
     public let reason: String
     /// What decided the protection: caller, directory, existingItem, entitlement, configuration, scenario,
-    /// kind, content or standard.
+    /// kind, content, group or standard.
     public let protectionSource: String
     /// The format that the daemon recognised in the content.
     ///
@@ -1474,6 +1474,10 @@ public struct VaultStatus: Hashable, Sendable {
     ///
     /// It is absent if no grace is running.
     public let graceMilliseconds: Int64?
+    /// The class of new files of the group 'default' where nothing else decides.
+    ///
+    /// It is absent for the usual one.
+    public let defaultClass: ProtectionClass?
     /// After how many seconds without the use of a key an unlocked vault is locked.
     ///
     /// It is absent if it is not.
@@ -1554,6 +1558,7 @@ public struct VaultStatus: Hashable, Sendable {
         keychainCount: Int? = nil,
         fileCount: Int? = nil,
         graceMilliseconds: Int64? = nil,
+        defaultClass: ProtectionClass? = nil,
         lockAfterSeconds: Int? = nil,
         lockAfterIsDefault: Bool = false,
         vaultID: ItemID? = nil,
@@ -1578,6 +1583,7 @@ public struct VaultStatus: Hashable, Sendable {
         self.keychainCount = keychainCount
         self.fileCount = fileCount
         self.graceMilliseconds = graceMilliseconds
+        self.defaultClass = defaultClass
         self.lockAfterSeconds = lockAfterSeconds
         self.lockAfterIsDefault = lockAfterIsDefault
         self.vaultID = vaultID
@@ -1606,6 +1612,7 @@ extension VaultStatus: WireObject {
         keychainCount = try reader.optionalInteger("keychainItems", in: 0...Int64.max).map { Int($0) }
         fileCount = try reader.optionalInteger("files", in: 0...Int64.max).map { Int($0) }
         graceMilliseconds = try reader.optionalInteger("graceMilliseconds", in: 0...Int64.max)
+        defaultClass = try reader.value("defaultClass", as: ProtectionClass.self)
         lockAfterSeconds = try reader.optionalInteger("lockAfterSeconds", in: 0...Int64.max).map { Int($0) }
         lockAfterIsDefault = try reader.optionalBool("lockAfterIsDefault") ?? false
         vaultID = try reader.optionalItemID("vaultID")
@@ -1633,6 +1640,7 @@ extension VaultStatus: WireObject {
         object.append("keychainItems", keychainCount)
         object.append("files", fileCount)
         object.append("graceMilliseconds", graceMilliseconds)
+        object.append("defaultClass", defaultClass)
         object.append("lockAfterSeconds", lockAfterSeconds)
         if lockAfterIsDefault { object.append("lockAfterIsDefault", true) }
         object.append("vaultID", vaultID)

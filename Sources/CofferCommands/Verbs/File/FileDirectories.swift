@@ -253,17 +253,40 @@ struct ProtectFiles: ParsableCommand {
     @OptionGroup var format: FormatOptions
 
     func run() throws {
-        let file = try ItemName(argument: name)
-        if recursive && isDefault {
+        let scope = try FileProtectionScope(isRecursive: recursive, isDefault: isDefault)
+        try changeClass(of: name, to: protectionClass, scope, in: access.group, try connection.connect(), format)
+    }
+}
+
+extension FileProtectionScope {
+    /// The scope that two flags name.
+    init(isRecursive: Bool, isDefault: Bool) throws(CofferError) {
+        if isRecursive && isDefault {
             throw CofferError(
                 .param,
                 "--recursive and --default were both given",
                 hint: "--default changes what new files get, --recursive that and the files that are there"
             )
         }
-        let scope: FileProtectionScope = recursive ? .everything : isDefault ? .newFiles : .file
-        let params = FileProtectParameters(file, protectionClass, scope, in: access.group)
-        let change = try connection.connect().call(params).value
+        self = isRecursive ? .everything : isDefault ? .newFiles : .file
+    }
+}
+
+extension ParsableCommand {
+    /// Changes the class of a file or a directory, and prints how many entries have changed.
+    ///
+    /// - Parameter name: The name; `/` for the root, which has a class of new files.
+    func changeClass(
+        of name: String,
+        to protectionClass: ProtectionClass,
+        _ scope: FileProtectionScope,
+        in group: String?,
+        _ client: BlockingClient,
+        _ format: FormatOptions
+    ) throws {
+        let isRoot = scope == .newFiles && name == "/"
+        let file = isRoot ? nil : try ItemName(argument: name)
+        let change = try client.call(FileProtectParameters(file, protectionClass, scope, in: group)).value
         for entry in change.unchanged {
             Output.standardError.line("unchanged: \(quotedForDisplay(entry.name)): \(entry.message)")
         }
