@@ -85,7 +85,9 @@ extension Filesystem {
     }
 
     private func protect(_ number: UInt64, as wanted: ProtectionClass, isDirectory: Bool) throws(Errno) {
-        guard let path = try name(of: number) else { throw .notPermitted }
+        // Only the root of the vault is a directory without a name.
+        let path = try name(of: number)
+        guard path != nil || isDirectory else { throw .notPermitted }
         settle()
         _ = try call(
             FileProtectParameters(name: path, protectionClass: wanted, isDefaultOnly: isDirectory, group: group)
@@ -115,8 +117,17 @@ extension Filesystem {
             inherited = try call(FileStatParameters(name: directory, group: group)).protectionClass
             parts.removeLast()
         }
-        let wanted = inherited ?? .completeUntilFirstUserAuthentication
+        let wanted = try inherited ?? classWithoutDirectory()
         try protect(number, as: wanted, isDirectory: attributes.kind == .directory)
+    }
+
+    /// The class of a new file where no directory has one.
+    private func classWithoutDirectory() throws(Errno) -> ProtectionClass {
+        var wishes = PlacementOptions()
+        (wishes.group, wishes.store) = (group, .file)
+        let placement = try call(ItemExplainParameters(byteCount: Limits.fileBytes, wishes: wishes)).placement
+        guard case .file(let protectionClass) = placement.protection else { throw .invalid }
+        return protectionClass
     }
 
     /// Removes an attribute; without its class, a file has that of a new one in its directory.

@@ -13,7 +13,8 @@ struct Mount: ParsableCommand {
         abstract: "Let every program open the files of the vault, in a directory.",
         discussion: """
             It returns when the files are there, and 'coffer umount' ends it. A file's class is its attribute \
-            user.coffer.class. While the vault is locked, files of class complete can't be opened or read. It prints nothing.
+            user.coffer.class. While the vault is locked, files of class complete can't be opened or read. It says when new \
+            files can be read.
             """
     )
 
@@ -42,7 +43,20 @@ struct Mount: ParsableCommand {
         guard let socketPath = client.socketPath else { return }
         let program = InstalledProgram.path(of: "coffer-mount")
         let words = [directory, "--socket", socketPath] + options(name)
-        foreground ? try replace(by: program, words) : try start(program, words)
+        if foreground { try replace(by: program, words) }
+        try start(program, words)
+        if !readOnly { try reportClass(name, client) }
+    }
+
+    /// Reports when new files can be read: a file whose program says nothing may stay readable while the vault is locked.
+    private func reportClass(_ name: ItemName?, _ client: BlockingClient) throws {
+        var wishes = PlacementOptions()
+        (wishes.group, wishes.store) = (access.group, .file)
+        let inside = try name.map { try ItemName("\($0.path)/new") }
+        let params = ItemExplainParameters(name: inside, byteCount: Limits.fileBytes, wishes: wishes)
+        guard let placement = try? client.call(params).value.placement else { return }
+        let words = placement.protection.words
+        Output.standardError.line("new files are readable \(words), unless their directory says otherwise")
     }
 
     private func options(_ name: ItemName?) -> [String] {
