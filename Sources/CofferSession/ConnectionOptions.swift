@@ -31,7 +31,11 @@ package struct ConnectionOptions: ParsableArguments {
     package func connect() throws(CofferError) -> BlockingClient {
         if let socket { return try BlockingClient(socketPath: socket, timeout: patience) }
         let candidates = SocketPath.candidates(environment)
-        guard candidates.count > 1 else { return try BlockingClient(socketPath: candidates[0], timeout: patience) }
+        guard candidates.count > 1 else {
+            let client = try BlockingClient(socketPath: candidates[0], timeout: patience)
+            if isDefault && geteuid() != 0 { Self.nameMachineVault(client) }
+            return client
+        }
         do throws(CofferError) {
             return try BlockingClient(socketPath: candidates[0], timeout: patience)
         } catch {
@@ -44,6 +48,16 @@ package struct ConnectionOptions: ParsableArguments {
         var options = self
         options.noStart = true
         return try options.connect()
+    }
+
+    /// Refuses root, who has no vault of its own, unless a socket is named.
+    package func requireOwnVault() throws(CofferError) {
+        guard isDefault, geteuid() == 0 else { return }
+        throw CofferError(
+            .param,
+            "root has no vault of its own, and administers the machine's",
+            hint: "'coffer init --machine' makes that one; for the vault of a user, run this as that user"
+        )
     }
 
     /// Whether neither an option nor the environment names a socket.
@@ -69,11 +83,19 @@ package struct ConnectionOptions: ParsableArguments {
         }
         if let client = try? BlockingClient(socketPath: machines, timeout: patience) {
             try checkAdmission(to: client, isManaged: isManaged)
+            Self.nameMachineVault(client)
             return client
         }
         // If the service manager owned the socket, it would have started the daemon.
         guard !noStart, !isManaged else { throw failure }
         return try DaemonLauncher.startAndConnect(to: own, timeout: patience)
+    }
+
+    /// Has the first change of a user without a daemon name the vault that it is made in.
+    private static func nameMachineVault(_ client: BlockingClient) {
+        client.willChange = {
+            Output.standardError.line("coffer: no daemon of your own runs here: this changes the machine's vault")
+        }
     }
 
     /// Says what to do for a vault of one's own, if the machine's vault refuses the user.

@@ -10,9 +10,12 @@ package enum ServiceManager: String {
     /// The user's own.
     case user
 
+    /// The directory with the sockets of the user's own programs; `nil` for root, and for a user without a session.
+    package static var ownDirectory: String? { RuntimeDirectory.own(environment) }
+
     /// Whether the user has a service manager.
     package static var isUsersRunning: Bool {
-        environment("XDG_RUNTIME_DIR").map { unsafe access("\($0)/systemd/private", F_OK) == 0 } ?? false
+        ownDirectory.map { unsafe access("\($0)/systemd/private", F_OK) == 0 } ?? false
     }
 
     /// Runs a verb of `systemctl`.
@@ -24,9 +27,11 @@ package enum ServiceManager: String {
     package func control(_ verb: String, _ words: String...) -> Bool {
         do {
             let nothing = try OwnedDescriptor("open") { unsafe open("/dev/null", O_RDWR | O_CLOEXEC) }
+            // Outside of a session, as in cron, nothing else says where the user's manager is.
+            let place = self == .user ? Self.ownDirectory.map { ["XDG_RUNTIME_DIR=\($0)"] } : nil
             let process = try ChildProcess(
-                "systemctl",
-                ["--\(rawValue)", "--quiet", verb] + words,
+                "env",
+                (place ?? []) + ["systemctl", "--\(rawValue)", "--quiet", verb] + words,
                 input: nothing.number,
                 output: nothing.number,
                 errors: nothing.number

@@ -120,8 +120,8 @@ struct DaemonOption: Sendable {
             "--socket",
             setting: "Socket",
             """
-            where to listen, if the service manager passes no socket ($XDG_RUNTIME_DIR/coffer/coffer.sock or \
-            /run/coffer/coffer.sock)
+            where to listen, if the service manager passes no socket ($XDG_RUNTIME_DIR/coffer/coffer.sock; for \
+            root /run/coffer/coffer.sock)
             """,
             .text("PATH", { $0.socket = $1 })
         ),

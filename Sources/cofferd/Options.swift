@@ -171,7 +171,7 @@ struct Options {
     /// The path to listen at; its directory is created.
     func socketPath() throws -> String {
         if let socket { return socket }
-        let directory = Self.environment("XDG_RUNTIME_DIR").map { $0 + "/coffer" } ?? "/run/coffer"
+        let directory = (RuntimeDirectory.own(Self.environment) ?? "/run") + "/coffer"
         do {
             _ = try Directory(makingPath: directory)
         } catch {

@@ -7,7 +7,7 @@
     coffer.py store NAME FILE           a file of any size, by descriptor
     coffer.py fetch NAME FILE           the same way back
 
-The socket: $COFFER_SOCKET, else $XDG_RUNTIME_DIR/coffer/coffer.sock, else /run/coffer/coffer.sock.
+The socket: $COFFER_SOCKET; for root /run/coffer/coffer.sock; else coffer/coffer.sock in $XDG_RUNTIME_DIR or /run/user/UID.
 Exit status: that of `coffer` for the same error, as in CLI.md.
 """
 
@@ -96,8 +96,8 @@ def passcode():
 
 
 def socket_path():
-    runtime = os.environ.get("XDG_RUNTIME_DIR")
-    own = runtime and runtime + "/coffer/coffer.sock"
+    runtime = os.environ.get("XDG_RUNTIME_DIR") or f"/run/user/{os.geteuid()}"
+    own = f"{runtime}/coffer/coffer.sock" if os.geteuid() != 0 and os.path.isdir(runtime) else None
     return os.environ.get("COFFER_SOCKET") or own or "/run/coffer/coffer.sock"
 
 

@@ -3,10 +3,13 @@
 #
 #     exchange.sh METHOD [PARAMS]     such as: exchange.sh item.show '{"name":"github.com/token"}'
 #
-# It needs socat, or nc with Unix sockets. The socket is $COFFER_SOCKET, else $XDG_RUNTIME_DIR/coffer/coffer.sock.
+# It needs socat, or nc with Unix sockets. The socket is $COFFER_SOCKET, else that of the user, or for root
+# that of the machine.
 set -euo pipefail
 
-socket=${COFFER_SOCKET:-${XDG_RUNTIME_DIR:-/run}/coffer/coffer.sock}
+runtime=${XDG_RUNTIME_DIR:-/run/user/$UID}
+((UID != 0)) || runtime=/run
+socket=${COFFER_SOCKET:-$runtime/coffer/coffer.sock}
 request="{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"$1\",\"params\":${2:-{\}}}"
 
 # A frame: the bytes of the JSON and of the payload as big-endian 32-bit numbers, then the JSON, then the payload.

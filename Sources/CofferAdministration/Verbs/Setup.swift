@@ -45,6 +45,7 @@ struct Setup: ParsableCommand {
     }
 
     func run() throws {
+        try connection.requireOwnVault()
         let terminal = try SecretInput.openTerminal(orElse: "'coffer init' makes a vault without questions")
         let (screen, question) = (Output(descriptor: terminal.number), Question(terminal: terminal.number))
         try connection.connect().requireNoVault()

@@ -22,6 +22,8 @@ public final class BlockingClient {
     package var hasHungUp: Bool { link.socket.hasHungUp }
     /// The path of the daemon's socket, if the connection was made by one.
     package private(set) var socketPath: String?
+    /// Called once, before the first request that changes the vault.
+    package var willChange: (() -> Void)?
     /// Checks each answer before the caller gets it, and may refuse it; for tests of the protocol.
     package var answerInspector: ((Method, Result<JSONValue, CofferError>) throws(CofferError) -> Void)?
 
@@ -175,6 +177,7 @@ public final class BlockingClient {
         passing descriptor: PassedDescriptor? = nil
     ) throws(CofferError) -> Int64 {
         if let end { throw end }
+        if method.changesVault, let told = willChange.take() { told() }
         let number = nextNumber
         machine.submit(try Call(number, method, params, payload: payload, descriptor: descriptor), at: .now)
         nextNumber += 1
@@ -295,5 +298,13 @@ public final class BlockingClient {
             guard waiting.isReady(at: 0) else { return machine.advance(to: .now) }
         }
         _ = link.receive(into: &machine)
+    }
+}
+
+extension Method {
+    /// Whether a request may change the vault, its state or what it holds.
+    fileprivate var changesVault: Bool {
+        let changing: Set<Verb> = [.write, .delete, .lock, .unlock, .admin]
+        return !verbs.isDisjoint(with: changing) && (!isIdempotent || self == .vaultLock)
     }
 }

@@ -48,8 +48,12 @@ struct ServeSSHAgent: ParsableCommand {
 
     private func path() throws(CofferError) -> String {
         if let listen { return listen }
-        guard let folder = environment("XDG_RUNTIME_DIR") else {
-            throw CofferError(.param, "no path to listen at: XDG_RUNTIME_DIR is not set", hint: "give --listen PATH")
+        guard let folder = ServiceManager.ownDirectory else {
+            throw CofferError(
+                .param,
+                "no path to listen at: you have no runtime directory of your own",
+                hint: "give --listen PATH"
+            )
         }
         // The daemon, which has its socket there, may not have run yet.
         unsafe mkdir("\(folder)/coffer", 0o700)
