@@ -8,7 +8,7 @@ extension Directory {
     /// The directories above it may be writable for a group: many users have a group of their own. In a sticky
     /// directory, other users can't rename entries.
     package func requireOwn() throws(SystemError) {
-        try descriptor.require(S_IFDIR, .own, called: path(of: nil))
+        try descriptor.require(S_IFDIR, .state, called: path(of: nil))
         var path = try resolvedPath()[...]
         while let end = path.lastIndex(of: "/"), path != "/" {
             path = end == path.startIndex ? "/" : path[..<end]

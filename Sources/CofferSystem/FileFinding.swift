@@ -9,6 +9,10 @@ package struct FileFinding: Equatable, Sendable {
         case noFile
         case noDirectory
         case ofAnotherUser(UInt32)
+        /// Another user's file where only this user and root may have some.
+        case untrusted(UInt32)
+        /// A file of another user in a directory of this user.
+        case misplaced(UInt32)
         case writable
         /// A secret that other users can read or write.
         case exposed
@@ -24,7 +28,9 @@ package struct FileFinding: Equatable, Sendable {
         return switch reason {
         case .noFile: "\(name) is no file"
         case .noDirectory: "\(name) is no directory"
-        case .ofAnotherUser(let number): "\(name) belongs to user \(number), who could write anything there"
+        case .ofAnotherUser(let number): "\(name) belongs to user \(number), and so does the vault in it"
+        case .untrusted(let number), .misplaced(let number):
+            "\(name) belongs to user \(number), who could write anything there"
         case .writable: "\(name) can be written by others than its owner"
         case .exposed: "\(name) can be read or written by others than its owner"
         case .replaceable: "\(name) can be written by every user, who may exchange what is in it"
@@ -36,7 +42,11 @@ package struct FileFinding: Equatable, Sendable {
         let name = Self.quotedForShell(path)
         return switch reason {
         case .noFile, .noDirectory: "mv \(name) \(Self.quotedForShell(path + ".away"))"
-        case .ofAnotherUser: "as root: chown \(geteuid()) \(name)"
+        case .ofAnotherUser(let number):
+            "use that vault as user \(number), by the daemon that runs as this user; 'cofferd --state DIR' takes another one"
+        case .untrusted: "as root: chown \(geteuid()) \(name)"
+        case .misplaced(0): "root has put it there: as root, chown \(geteuid()) \(name)"
+        case .misplaced: "find out how it came there, and move it away: another user may have written it"
         case .writable: "chmod go-w \(name)"
         case .exposed: "chmod 600 \(name), and consider what is in it known"
         case .replaceable: "chmod o-w \(name)"
@@ -55,20 +65,34 @@ struct FileTrust {
     let includesRoot: Bool
     /// The mode bits that it must not have.
     let forbiddenModes: mode_t
+    /// The reason against a file of another user.
+    let foreign: @Sendable (UInt32) -> FileFinding.Reason
 
     /// Owned by this user, and writable for no other.
-    static let own = FileTrust(includesRoot: false, forbiddenModes: S_IWGRP | S_IWOTH)
+    static let own = FileTrust(false, S_IWGRP | S_IWOTH, FileFinding.Reason.misplaced)
     /// Owned by this user, and readable or writable for no other.
-    static let secret = FileTrust(includesRoot: false, forbiddenModes: S_IRWXG | S_IRWXO)
+    static let secret = FileTrust(false, S_IRWXG | S_IRWXO, FileFinding.Reason.misplaced)
+    /// Owned by this user, and writable for no other: a directory that would be another user's vault otherwise.
+    static let state = FileTrust(false, S_IWGRP | S_IWOTH, FileFinding.Reason.ofAnotherUser)
     /// Owned by this user or root, and writable for no other.
-    static let system = FileTrust(includesRoot: true, forbiddenModes: S_IWGRP | S_IWOTH)
+    static let system = FileTrust(true, S_IWGRP | S_IWOTH, FileFinding.Reason.untrusted)
+
+    private init(
+        _ includesRoot: Bool,
+        _ forbiddenModes: mode_t,
+        _ foreign: @escaping @Sendable (UInt32) -> FileFinding.Reason
+    ) {
+        self.includesRoot = includesRoot
+        self.forbiddenModes = forbiddenModes
+        self.foreign = foreign
+    }
 
     /// The reason to refuse a file.
     ///
     /// - Returns: `nil` if it is trusted.
     func reasonAgainst(_ status: stat) -> FileFinding.Reason? {
         guard status.st_uid == geteuid() || includesRoot && status.st_uid == 0 else {
-            return .ofAnotherUser(status.st_uid)
+            return foreign(status.st_uid)
         }
         guard status.st_mode & forbiddenModes != 0 else { return nil }
         return forbiddenModes & S_IRGRP == 0 ? .writable : .exposed
