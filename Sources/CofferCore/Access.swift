@@ -8,6 +8,8 @@ package struct AccessRights: Hashable, Sendable {
     package let programGroup: String?
     /// The permissions.
     package let verbs: Set<Verb>
+    /// The only class of items that it may use; `nil` for items and files of every kind.
+    package let itemClass: ItemClass?
     /// The default protection of what it stores.
     package let protection: Protection?
     /// Whether the rights end when the client's process runs another program.
@@ -22,6 +24,7 @@ package struct AccessRights: Hashable, Sendable {
         reach: AccessGroups? = nil,
         programGroup: String? = nil,
         verbs: Set<Verb>,
+        itemClass: ItemClass? = nil,
         protection: Protection? = nil,
         restOnProgram: Bool = false,
         limits: ClientLimits = ClientLimits(),
@@ -31,6 +34,7 @@ package struct AccessRights: Hashable, Sendable {
         self.reach = reach ?? .only(groups)
         self.programGroup = programGroup
         self.verbs = verbs
+        self.itemClass = itemClass
         self.protection = protection
         self.restOnProgram = restOnProgram
         self.limits = limits
@@ -40,8 +44,8 @@ package struct AccessRights: Hashable, Sendable {
     /// Whether two sets of rights are the same, regardless of the reason.
     package func isSame(as other: AccessRights) -> Bool {
         groups.elementsEqual(other.groups) { $0.hasSameBytes(as: $1) } && reach == other.reach
-            && programGroup == other.programGroup && verbs == other.verbs && protection == other.protection
-            && restOnProgram == other.restOnProgram && limits == other.limits
+            && programGroup == other.programGroup && verbs == other.verbs && itemClass == other.itemClass
+            && protection == other.protection && restOnProgram == other.restOnProgram && limits == other.limits
     }
 }
 
@@ -115,7 +119,9 @@ package struct AccessPolicy: Sendable {
             throw CofferError(
                 .missingEntitlement,
                 "a process in \(containment) may not use this vault just because its user is the owner",
-                hint: "an entitlement that names its unit admits it"
+                hint:
+                    "start it from outside with what it needs: 'coffer run --env NAME=ITEM -- COMMAND', where COMMAND "
+                    + "passes NAME on, as 'podman run --env NAME' does; a service needs an entitlement that names its unit"
             )
         }
         throw CofferError(

@@ -34,6 +34,7 @@ extension AccessPolicy {
             reachesAllGroups: rights.reach == .all,
             programGroup: rights.programGroup,
             verbs: rights.verbs,
+            itemClass: rights.itemClass,
             protection: rights.protection,
             limits: rights.limits,
             credential: credential

@@ -25,6 +25,7 @@ extension Entitlement {
             reach: groups.contains(AccessGroup.every) ? .all : .only(held),
             programGroup: programGroup,
             verbs: verbs,
+            itemClass: itemClass,
             protection: protection,
             restOnProgram: namesOwnProgram || clients.contains(where: \.isExecutable),
             limits: limits,
@@ -38,7 +39,7 @@ extension Entitlement {
     /// say what it may do.
     package static let settings = [
         "Unit", "UserUnit", "User", "UID", "Group", "GID", "Executable", "Service", "VaultOwner", "Groups", "Verbs",
-        "DefaultProtection", "MaxConnections", "MaxRequestsPerSecond",
+        "Class", "DefaultProtection", "MaxConnections", "MaxRequestsPerSecond",
     ]
 
     /// The directories of entitlements, in the order in which they are checked: the machine's take precedence over the
@@ -98,6 +99,7 @@ private struct EntitlementDraft {
     private var vaultOwner: VaultOwner = .any
     private var groups: [String] = []
     private var verbs: Set<Verb> = []
+    private var itemClass: ItemClass?
     private var protection: Protection?
     private var limits = ClientLimits()
     /// The user or group that a client would need to match, and that does not exist.
@@ -138,6 +140,7 @@ private struct EntitlementDraft {
                 if case .missing = vaultOwner { miss("user", text) }
             case "Groups": groups = try Self.groups(text)
             case "Verbs": verbs = try Self.verbs(text)
+            case "Class": itemClass = try Self.itemClass(text)
             case "DefaultProtection": protection = try Self.protection(text)
             case "MaxConnections": limits.connections = try Self.limit(text, upTo: Limits.connections)
             default: limits.requestsPerSecond = try Self.limit(text, upTo: Limits.requestsPerSecond)
@@ -180,6 +183,7 @@ private struct EntitlementDraft {
             clients: clients,
             groups: groups,
             verbs: verbs,
+            itemClass: itemClass,
             protection: protection,
             limits: limits
         )
@@ -269,6 +273,16 @@ private struct EntitlementDraft {
             verbs.insert(verb)
         }
         return verbs
+    }
+
+    private static func itemClass(_ text: String) throws(CofferError) -> ItemClass {
+        let classes = ItemClass.allCases.filter { $0 != .identity }
+        if let itemClass = classes.first(where: { $0.rawValue == text }) { return itemClass }
+        throw CofferError(
+            .param,
+            "there is no class \(quotedForDisplay(text)) of items",
+            hint: "there are \(classes.map(\.rawValue).joined(separator: ", "))"
+        )
     }
 
     private static func protection(_ text: String) throws(CofferError) -> Protection {

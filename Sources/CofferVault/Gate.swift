@@ -62,9 +62,11 @@ package enum Gate {
         case .nothing, .somethingElse, .sealed, .item: break
         }
         let needed = verbs(for: method, params)
+        if let only = rights.itemClass, !isAbout(only, method, params, needed) { return refusal(beyond: only, rights) }
         if needed.isSubset(of: rights.verbs) { return nil }
+        if method.isAdministered && rights.verbs.contains(.admin) { return nil }
         let missing = needed.subtracting(rights.verbs)
-        guard !(missing == [.admin] && rights.verbs.contains(.share) && isSharing(method, params))
+        guard !(missing == [.admin] && rights.verbs.contains(.share) && isSharing(method, params, by: rights))
         else { return nil }
         let held = Verb.allCases.filter(rights.verbs.contains).map(\.rawValue)
         let words = Verb.allCases.filter(missing.contains).map { "'\($0.rawValue)'" }.joined(separator: " and ")
@@ -84,7 +86,6 @@ package enum Gate {
         switch method {
         // Wrong passcodes use up attempts that all clients share. An application password concerns one item only.
         case .contextAuthenticate where params["factor"] == .string("applicationPassword"): [.read]
-        case .accessAllow: method.verbs.subtracting(AccessRule.possibleVerbs).union(verbs(toGive: params))
         // A client may always see its own rights, and the rules that are for it.
         case .accessList where params["mine"] ?? .bool(false) == .bool(true): []
         case .entitlementExplain where ["pid", "unit", "userUnit"].contains { params[$0] ?? .null != .null }: [.admin]
@@ -97,19 +98,33 @@ package enum Gate {
     /// Whether a request may be about what the caller shares out of its own group.
     ///
     /// The handlers check whether it is: the rule that it adds, lists or removes.
-    private static func isSharing(_ method: Method, _ params: JSONObject) -> Bool {
+    private static func isSharing(_ method: Method, _ params: JSONObject, by rights: AccessRights) -> Bool {
         switch method {
-        case .accessAllow: verbs(toGive: params) == [.read]
+        case .accessAllow: params["verbs"] == .array([.string(Verb.read.rawValue)]) && rights.verbs.contains(.read)
         case .accessList, .accessRemove: true
         default: false
         }
     }
 
-    /// A client may allow only what it holds.
-    private static func verbs(toGive params: JSONObject) -> Set<Verb> {
-        let given = params["verbs"]?.arrayValue?.map { $0.stringValue.flatMap(Verb.init) }
-        guard let given, !given.isEmpty, !given.contains(nil) else { return AccessRule.possibleVerbs }
-        return Set(given.compactMap(\.self))
+    /// Whether a request of a client that may use one class of items is about that class only.
+    ///
+    /// - Parameter needed: The verbs that it needs: without one that concerns items, it is.
+    private static func isAbout(
+        _ itemClass: ItemClass,
+        _ method: Method,
+        _ params: JSONObject,
+        _ needed: Set<Verb>
+    ) -> Bool {
+        if needed.isDisjoint(with: [.read, .write, .delete]) { return true }
+        return method.isOfKeychain && params["class"] == .string(itemClass.rawValue)
+    }
+
+    private static func refusal(beyond itemClass: ItemClass, _ rights: AccessRights) -> CofferError {
+        CofferError(
+            .missingEntitlement,
+            "you may use items of the class '\(itemClass.rawValue)' only",
+            hint: "name the class in a request of the keychain: \(rights.reason)"
+        )
     }
 
     /// Waiting for the state of the vault needs no verb: it is what a client does that may read one locked item.
@@ -182,4 +197,9 @@ package enum Gate {
         "the vault has a passcode already",
         hint: "change it with 'coffer passcode change'"
     )
+}
+
+extension Method {
+    /// Whether its requests name the class of the items that they are about.
+    fileprivate var isOfKeychain: Bool { rawValue.hasPrefix("keychain.") }
 }

@@ -56,6 +56,17 @@ import Testing
         #expect(file.first?.protection == .file(.complete))
     }
 
+    @Test func `a class of items is named, and an identity is none`() throws {
+        let key = try #require(try Self.read("[Client]\nUID=1\nGroups=a\nVerbs=read\nClass=key").first)
+        #expect(key.itemClass == .key && key.rights(of: Self.client(1)).itemClass == .key)
+        #expect(try Self.read("[Client]\nUID=1\nGroups=a\nVerbs=read").first?.itemClass == nil)
+        for word in ["identity", "keys", "", "key certificate"] {
+            #expect(throws: CofferError(.param, "")) {
+                try Self.read("[Client]\nUID=1\nGroups=a\nVerbs=read\nClass=\(word)")
+            }
+        }
+    }
+
     @Test func `a group is named, or given by its number, and not both`() throws {
         #expect(try Self.read("[Client]\nGroup=staff\nVerbs=lock").first?.clients == [.group(50)])
         #expect(throws: CofferError.self) { try Self.read("[Client]\nGroup=staff\nGID=50\nVerbs=lock") }

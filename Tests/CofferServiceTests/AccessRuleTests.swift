@@ -389,14 +389,19 @@ import Testing
         #expect(try place.owner.rules().rules.count == Limits.accessRules)
     }
 
-    @Test func `whoever allows something holds it, and sees the rules of its own groups`() throws {
+    @Test func `whoever allows something to itself holds it, and sees the rules of its own groups`() throws {
         let other = try Self.entitlement("Groups=others\nVerbs=admin read")
         let place = try Place(entitlements: other)
         let number = try place.owner.allow(.user(1), [.read], "deploy/*")
         let client = try place.connect(Self.stranger)
         #expect(try client.rules().rules.isEmpty)
         try expect(.refused(.itemNotFound)) { try client.removeRule(number) }
-        try expect(Self.denied) { try client.allow(.user(1), [.read, .write], "a") }
+        // An administrator may let others do what it may not, and not itself, by whatever names it.
+        let own0 = try client.allow(.user(1), [.read, .write], "a")
+        for itself: ClientPattern in [.user(Self.stranger.userID), .group(Self.stranger.groupID)] {
+            try expect(Self.denied) { try client.allow(itself, [.read, .write], "a") }
+        }
+        try client.removeRule(own0)
         try expect(Self.denied) { try client.allow(.user(1), [.read], "a", in: "default") }
         let own = try client.allow(.user(1), [.read], "a")
         #expect(try client.deny(.user(1), [.write], "a").number == own + 1)

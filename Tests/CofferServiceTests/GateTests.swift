@@ -120,7 +120,7 @@ import Testing
     /// The entitlements that a method without parameters requires.
     static let verbs: [Method: Set<Verb>] = [
         .hello: [],
-        .accessAllow: [.admin, .read, .write, .delete],
+        .accessAllow: [.admin],
         .accessDeny: [.admin],
         .accessList: [.admin],
         .accessRemove: [.admin],
@@ -200,7 +200,7 @@ import Testing
         .keychainRestore: [.write],
         .keychainSign: [.read],
         .keychainUpdate: [.write],
-        .leaseGrant: [.admin, .read],
+        .leaseGrant: [.admin],
         .leaseList: [.admin],
         .leaseRevoke: [.admin],
         .trashEmpty: [.delete],
@@ -210,11 +210,11 @@ import Testing
 
     /// The entitlements that differ because of parameters.
     static let exceptions: [(method: Method, params: JSONObject, verbs: Set<Verb>)] = [
-        (.accessAllow, ["verbs": .array(["read"])], [.admin, .read]),
-        (.accessAllow, ["verbs": .array(["write", "delete"])], [.admin, .write, .delete]),
-        (.accessAllow, ["verbs": .array(["read", "something"])], [.admin, .read, .write, .delete]),
-        (.accessAllow, ["verbs": .array([])], [.admin, .read, .write, .delete]),
-        (.accessAllow, ["verbs": "read"], [.admin, .read, .write, .delete]),
+        (.accessAllow, ["verbs": .array(["read"])], [.admin]),
+        (.accessAllow, ["verbs": .array(["write", "delete"])], [.admin]),
+        (.accessAllow, ["verbs": .array(["read", "something"])], [.admin]),
+        (.accessAllow, ["verbs": .array([])], [.admin]),
+        (.accessAllow, ["verbs": "read"], [.admin]),
         (.accessList, ["mine": true], []),
         (.accessList, ["mine": false], [.admin]),
         (.accessList, ["mine": 1], [.admin]),
@@ -271,7 +271,7 @@ import Testing
                         refusal = error
                     }
                     let isDenied = refusal?.code == .missingEntitlement
-                    let isEnough = wanted.isSubset(of: held) || Self.shares(method, wanted, held)
+                    let isEnough = wanted.isSubset(of: held) || Self.stands(method, params, held)
                     #expect(isDenied == !isEnough, "\(params) \(state) \(held)")
                     if !isDenied { #expect((refusal == nil) == (states[column] == "+"), "\(state)") }
                 }
@@ -279,15 +279,41 @@ import Testing
         }
     }
 
-    /// Whether 'share' stands for 'admin', because a request may be about what the client shares.
-    private static func shares(_ method: Method, _ wanted: Set<Verb>, _ held: Set<Verb>) -> Bool {
+    /// Whether 'share' stands for 'admin', because a request may be about what the client shares, or 'admin' for others.
+    private static func stands(_ method: Method, _ params: JSONObject, _ held: Set<Verb>) -> Bool {
         let isSharing =
             switch method {
-            case .accessAllow: wanted == [.admin, .read]
-            case .accessList, .accessRemove: wanted == [.admin]
+            case .accessAllow: params["verbs"] == .array(["read"]) && held.contains(.read)
+            case .accessList, .accessRemove: true
             default: false
             }
-        return isSharing && held.contains(.share) && wanted.subtracting(held).isSubset(of: [.admin])
+        return isSharing && held.contains(.share) || administered.contains(method) && held.contains(.admin)
+    }
+
+    /// What an administrator may do to items that it may not read.
+    private static let administered: Set<Method> = [
+        .fileList, .fileStat, .fileVersions, .itemExplain, .itemList, .itemMove, .itemRemove, .itemShow, .itemSimulate,
+        .trashEmpty, .trashList, .trashRestore,
+    ]
+
+    @Test func `what an administrator may do gives no content`() {
+        for method in Self.administered { #expect(method.givenPayload == nil && method.descriptor == nil, "\(method)") }
+        #expect(Self.administered == Set(Method.allCases.filter(\.isAdministered)))
+    }
+
+    @Test(arguments: Method.allCases)
+    func `a client of one class uses the keychain by that class, and nothing else of items`(method: Method) throws {
+        let rights = AccessRights(groups: ["g"], verbs: Set(Verb.allCases), itemClass: .key, reason: "it is a test")
+        func isRefused(_ params: JSONObject) -> Bool {
+            Gate.refusal(of: method, params, to: rights, and: .somethingElse)?.code == .missingEntitlement
+        }
+        let wanted = try #require(Self.verbs[method])
+        let concernsItems = !wanted.isDisjoint(with: [.read, .write, .delete])
+        #expect(isRefused([:]) == concernsItems)
+        #expect(isRefused(["class": "key"]) == (concernsItems && !method.rawValue.hasPrefix("keychain.")))
+        for other: JSONValue in ["genericPassword", "internetPassword", "certificate", "identity", .null, 1] {
+            #expect(isRefused(["class": other]) == concernsItems)
+        }
     }
 
     @Test(arguments: Method.allCases)
@@ -309,7 +335,7 @@ import Testing
             func isRefused(_ cover: Cover) -> Bool {
                 Gate.refusal(of: method, [:], to: rights, and: cover)?.code == .missingEntitlement
             }
-            let isMissing = !wanted.isSubset(of: held) && !Self.shares(method, wanted, held)
+            let isMissing = !wanted.isSubset(of: held) && !Self.stands(method, [:], held)
             let (nothing, other, item) = (
                 isRefused(.nothing), isRefused(.somethingElse), isRefused(.item(.lease(lease)))
             )
@@ -328,7 +354,7 @@ import Testing
         for held in Self.everySet {
             let rights = AccessRights(groups: ["g"], verbs: held, reason: "it is a test")
             func refusal(_ cover: Cover) -> CofferError? { Gate.refusal(of: method, [:], to: rights, and: cover) }
-            let isMissing = !wanted.isSubset(of: held) && !Self.shares(method, wanted, held)
+            let isMissing = !wanted.isSubset(of: held) && !Self.stands(method, [:], held)
             let isRefused = refusal(.item(.rule(1, group: "g"))) != nil
             #expect(isRefused == (isMissing && !ruled.contains(method)), "\(held)")
             let sealed = refusal(.sealed(locked))?.code

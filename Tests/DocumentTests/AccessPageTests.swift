@@ -43,6 +43,12 @@ import Testing
         #expect(seen == Set(Method.allCases.map(\.rawValue)))
     }
 
+    @Test func `what an administrator may do without another verb is that of the page`() throws {
+        let line = try page.section("## Methods").first { $0.hasPrefix("`admin` suffices") }
+        let named = Set(try #require(line).description.quotedWords).subtracting(["admin"])
+        #expect(named == Set(Method.allCases.filter(\.isAdministered).map(\.rawValue)))
+    }
+
     /// What looks or changes as its parameters say, in the order of its rows.
     private static let varying: [Method] = [
         .accessList, .contextAuthenticate, .entitlementExplain, .vaultWatch, .fileOpen,

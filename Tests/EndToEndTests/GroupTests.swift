@@ -152,9 +152,17 @@ import Testing
         try daemon.directory.write(Array(entitlement.utf8), to: "e/0.conf")
         try daemon.restart()
         #expect(try daemon.coffer(["lease", "list"]).text.contains("b of other  to unit:a.service"))
-        for words in [["get", "b"], ["list"], ["remove", "b"], ["put", "c"], ["show", "b"]] {
+        for words in [["get", "b"], ["put", "c"], ["keychain", "find"], ["protect", "b", "Always"]] {
             #expect(try daemon.coffer(words + ["--group", "other"], input: [1]).status == 77, "\(words)")
         }
+        // Administering sees names, and moves, removes and restores.
+        for words in [
+            ["list"], ["show", "b"], ["move", "b", "d"], ["remove", "d"], ["trash", "list"], ["trash", "restore", "d"],
+        ] {
+            let done = try daemon.coffer(words + ["--group", "other"])
+            #expect(done.status == 0, "\(words): \(done.errors)")
+        }
+        #expect(try daemon.coffer(["list", "--all-groups"]).text == "other  d\n")
         let explained = try daemon.coffer(["entitlement", "list"]).text
         #expect(explained.contains("any other by its name"), "\(explained)")
     }

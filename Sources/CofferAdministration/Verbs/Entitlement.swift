@@ -84,7 +84,7 @@ extension Entitlement: Printable {
     var text: [Line] {
         let who: [(String, Line?)] = [("who", "\(clients.map(\.words).joined(separator: " and "))")]
         return ["\(place)"]
-            + [Line](width: 13, indentation: 4, who + fields(groups, verbs, protection, limits))
+            + [Line](width: 13, indentation: 4, who + fields(groups, verbs, itemClass, protection, limits))
     }
 }
 
@@ -138,7 +138,9 @@ extension AccessExplanation: Printable {
             ("because", !isRefused && place == nil ? "\(reason)" : nil),
         ]
         let others = reachesAllGroups ? ["any other by its name"] : []
-        let rights = fields(groups + others, verbs, protection, limits) + [("program", programGroup.map { "\($0)" })]
+        let rights =
+            fields(groups + others, verbs, itemClass, protection, limits)
+            + [("program", programGroup.map { "\($0)" })]
         return [Line](width: 13, decision + (isRefused ? [] : rights))
     }
 }
@@ -149,6 +151,7 @@ private func groupWords(_ group: String) -> String { group == AccessGroup.every 
 private func fields(
     _ groups: [String],
     _ verbs: Set<Verb>,
+    _ itemClass: ItemClass?,
     _ protection: Protection?,
     _ limits: ClientLimits
 ) -> [(String, Line?)] {
@@ -156,6 +159,7 @@ private func fields(
     return [
         ("groups", groups.isEmpty ? "none" : "\(groups.map(groupWords).joined(separator: ", "))"),
         ("verbs", held.isEmpty ? "none: it is refused when it connects" : "\(held.joined(separator: ", "))"),
+        ("class", itemClass.map { "\($0.rawValue): no other item, and no file" }),
         ("protection", protection.map { "\($0.words), unless something else is asked for" }),
         ("connections", limits.connections.map { "\($0) at once, at most" }),
         ("requests", limits.requestsPerSecond.map { "\($0) a second, over time" }),

@@ -165,6 +165,10 @@ public struct Entitlement: Hashable, Sendable {
     ///
     /// It is empty if the client is refused.
     public let verbs: Set<Verb>
+    /// The only class of items that such a client may use.
+    ///
+    /// It is absent if the file does not say.
+    public let itemClass: ItemClass?
     /// How the items that the client stores are protected by default.
     ///
     /// It is absent if the file does not say.
@@ -178,6 +182,7 @@ public struct Entitlement: Hashable, Sendable {
         clients: [ClientPattern],
         groups: [String],
         verbs: Set<Verb>,
+        itemClass: ItemClass? = nil,
         protection: Protection? = nil,
         limits: ClientLimits = ClientLimits()
     ) {
@@ -186,6 +191,7 @@ public struct Entitlement: Hashable, Sendable {
         self.clients = clients
         self.groups = groups
         self.verbs = verbs
+        self.itemClass = itemClass
         self.protection = protection
         self.limits = limits
     }
@@ -548,6 +554,10 @@ public struct AccessExplanation: Hashable, Sendable {
     public let programGroup: String?
     /// What the client may do.
     public let verbs: Set<Verb>
+    /// The only class of items that the client may use.
+    ///
+    /// It is absent if no file says so.
+    public let itemClass: ItemClass?
     /// How the items that the client stores are protected by default.
     ///
     /// It is absent if no file says so.
@@ -569,6 +579,7 @@ public struct AccessExplanation: Hashable, Sendable {
         reachesAllGroups: Bool = false,
         programGroup: String? = nil,
         verbs: Set<Verb>,
+        itemClass: ItemClass? = nil,
         protection: Protection? = nil,
         limits: ClientLimits = ClientLimits(),
         credential: CredentialAnswer? = nil
@@ -582,6 +593,7 @@ public struct AccessExplanation: Hashable, Sendable {
         self.reachesAllGroups = reachesAllGroups
         self.programGroup = programGroup
         self.verbs = verbs
+        self.itemClass = itemClass
         self.protection = protection
         self.limits = limits
         self.credential = credential

@@ -27,6 +27,7 @@ extension Vault {
     ) throws -> Step {
         call.isFor("can't add an access rule")
         let held = verbs.intersection(verbsHeld(by: client, in: group))
+        if kind == .allow { try call.caller.requireHeld(verbs, toLetIn: client) }
         let catalog = try catalog
         let rule = AccessRule(number: 0, kind: kind, client: client, verbs: verbs, group: group, pattern: pattern)
         if !call.caller.mayAdminister && !rule.isShare(of: call.caller) { throw CofferError.isNoShare(call.caller) }

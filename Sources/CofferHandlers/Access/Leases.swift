@@ -32,6 +32,7 @@ extension Vault {
     // MARK: Granting
 
     package func leaseGrant(_ params: LeaseGrantParameters, _ call: Call) throws -> Step {
+        try call.caller.requireHeld([.read], toLetIn: params.client)
         let group = try call.group(params.group)
         let item = try require(params.name, in: group).info
         let clock = settings.clock

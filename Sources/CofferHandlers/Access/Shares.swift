@@ -7,6 +7,18 @@ internal import CofferVault
 extension Caller {
     /// Whether the client may add and remove every rule of the groups that it may name.
     var mayAdminister: Bool { rights.verbs.contains(.admin) }
+
+    /// Refuses a right of the client's own that it does not hold: administering is not reading.
+    func requireHeld(_ verbs: Set<Verb>, toLetIn client: ClientPattern) throws(CofferError) {
+        let missing = verbs.subtracting(rights.verbs)
+        guard !missing.isEmpty, client.fits(identity) else { return }
+        let words = Verb.allCases.filter(missing.contains).map(\.rawValue).joined(separator: " and ")
+        throw CofferError(
+            .missingEntitlement,
+            "you may let others \(words), and not yourself",
+            hint: "a right of your own is given by an entitlement; yours: \(rights.reason)"
+        )
+    }
 }
 
 extension AccessRule {

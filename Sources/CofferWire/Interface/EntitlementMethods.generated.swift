@@ -52,6 +52,7 @@ extension AccessExplanation: WireObject {
         let reachesAllGroups = try reader.optionalBool("allGroups") ?? false
         let programGroup = try reader.optionalString("program")
         let verbs = try reader.verbs("verbs")
+        let itemClass = try reader.value("class", as: ItemClass.self)
         let protection = try reader.protection("protection")
         let limits = try ClientLimits(reading: &reader)
         let credential = try reader.value("credential", of: CredentialAnswer.self)
@@ -65,6 +66,7 @@ extension AccessExplanation: WireObject {
             reachesAllGroups: reachesAllGroups,
             programGroup: programGroup,
             verbs: verbs,
+            itemClass: itemClass,
             protection: protection,
             limits: limits,
             credential: credential
@@ -82,6 +84,7 @@ extension AccessExplanation: WireObject {
         if reachesAllGroups { object.append("allGroups", true) }
         object.append("program", programGroup)
         object.append("verbs", verbs)
+        object.append("class", itemClass)
         object.append("protection", protection)
         object.append(limits.json)
         object.append("credential", credential)

@@ -315,7 +315,6 @@ extension Method {
         }
     }
 
-    private static let readWriteDeleteAdmin: Set<Verb> = [.read, .write, .delete, .admin]
     private static let admin: Set<Verb> = [.admin]
     private static let audit: Set<Verb> = [.audit]
     private static let backup: Set<Verb> = [.backup]
@@ -324,7 +323,6 @@ extension Method {
     private static let write: Set<Verb> = [.write]
     private static let read: Set<Verb> = [.read]
     private static let delete: Set<Verb> = [.delete]
-    private static let readAdmin: Set<Verb> = [.read, .admin]
     private static let lock: Set<Verb> = [.lock]
 
     /// What the client has to be entitled to.
@@ -332,10 +330,9 @@ extension Method {
     /// Some parameters change it, which the gate knows.
     package var verbs: Set<Verb> {
         switch self {
-        case .accessAllow: Self.readWriteDeleteAdmin
-        case .accessDeny, .accessList, .accessRemove, .backupRegister, .entitlementList, .leaseList, .leaseRevoke,
-            .passcodeChange, .passcodeRemove, .passcodeSet, .slotAdd, .slotList, .slotRemove, .slotTest, .vaultBlockers,
-            .vaultCheck, .vaultErase, .vaultInit, .vaultQuarantine:
+        case .accessAllow, .accessDeny, .accessList, .accessRemove, .backupRegister, .entitlementList, .leaseGrant,
+            .leaseList, .leaseRevoke, .passcodeChange, .passcodeRemove, .passcodeSet, .slotAdd, .slotList, .slotRemove,
+            .slotTest, .vaultBlockers, .vaultCheck, .vaultErase, .vaultInit, .vaultQuarantine:
             Self.admin
         case .auditList, .auditVerify: Self.audit
         case .backupBegin, .backupContents, .backupEnd, .backupRead, .backupSign, .backupStatus: Self.backup
@@ -352,8 +349,17 @@ extension Method {
             .keychainAgree, .keychainFind, .keychainHistory, .keychainPublicKey, .keychainSign, .trashList:
             Self.read
         case .fileRemove, .fileRemoveVersions, .itemRemove, .keychainDelete, .trashEmpty: Self.delete
-        case .leaseGrant: Self.readAdmin
         case .vaultLock: Self.lock
+        }
+    }
+
+    /// Whether the right to administer is enough.
+    package var isAdministered: Bool {
+        switch self {
+        case .fileList, .fileStat, .fileVersions, .itemExplain, .itemList, .itemMove, .itemRemove, .itemShow,
+            .itemSimulate, .trashEmpty, .trashList, .trashRestore:
+            true
+        default: false
         }
     }
 

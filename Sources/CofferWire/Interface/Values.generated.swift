@@ -426,6 +426,7 @@ extension Entitlement: WireObject {
         let clients = try reader.clientPatterns("clients")
         let groups = try reader.strings("groups")
         let verbs = try reader.verbs("verbs")
+        let itemClass = try reader.value("class", as: ItemClass.self)
         let protection = try reader.protection("protection")
         let limits = try ClientLimits(reading: &reader)
         self.init(
@@ -434,18 +435,20 @@ extension Entitlement: WireObject {
             clients: clients,
             groups: groups,
             verbs: verbs,
+            itemClass: itemClass,
             protection: protection,
             limits: limits
         )
     }
 
     package var json: JSONObject {
-        var object = JSONObject(capacity: 7)
+        var object = JSONObject(capacity: 8)
         object.append("file", path)
         object.append("line", line)
         object.append("clients", clients)
         object.append("groups", groups)
         object.append("verbs", verbs)
+        object.append("class", itemClass)
         object.append("protection", protection)
         object.append(limits.json)
         return object
