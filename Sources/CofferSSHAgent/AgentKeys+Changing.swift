@@ -106,7 +106,7 @@ extension AgentKeys {
 
     private func apply(_ change: KeychainChange, to key: AgentKey) throws(CofferError) {
         if change.isEmpty { return }
-        try client.call(KeychainUpdateParameters(KeychainQuery(reference: key.reference), change))
+        try client.call(KeychainUpdateParameters(KeychainQuery(reference: key.reference, itemClass: .key), change))
     }
 
     // MARK: Removing
@@ -122,7 +122,7 @@ extension AgentKeys {
                 hint: "'coffer keychain delete --reference \(key.reference.hexadecimal)' removes it"
             )
         }
-        try client.call(KeychainDeleteParameters(KeychainQuery(reference: key.reference)))
+        try client.call(KeychainDeleteParameters(KeychainQuery(reference: key.reference, itemClass: .key)))
     }
 
     /// Removes the certificate of a key, which `ssh-add` has added; another client may have added the key.

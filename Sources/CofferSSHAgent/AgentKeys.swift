@@ -88,7 +88,7 @@ struct AgentKeys {
     /// The public key; without the attribute, only the daemon knows it, and only while it is not locked.
     private func publicKey(of item: KeychainItemInfo) -> SSHPublicKey? {
         if let key = item.user?[AgentAttribute.publicKey].flatMap({ SSHPublicKey(text: $0) }) { return key }
-        let params = KeychainPublicKeyParameters(KeychainQuery(reference: item.reference))
+        let params = KeychainPublicKeyParameters(KeychainQuery(reference: item.reference, itemClass: .key))
         guard let key = try? client.call(params).value, let type = StoredKeyType(rawValue: key.keyType) else {
             return nil
         }
@@ -114,7 +114,10 @@ struct AgentKeys {
     /// - Returns: The signature in the format of SSH.
     func signature(of message: Secret, by key: AgentKey, flags: Int) throws(CofferError) -> [UInt8] {
         let form = try SignatureForm(key.publicKey, flags)
-        let params = KeychainSignParameters(KeychainQuery(reference: key.reference), digest: form.digest)
+        let params = KeychainSignParameters(
+            KeychainQuery(reference: key.reference, itemClass: .key),
+            digest: form.digest
+        )
         let signature = try client.call(params, payload: message).payload.ofSignatureSize().exposeBytes()
         var writer = SSHWriter()
         writer.string(form.algorithm)

@@ -11,19 +11,29 @@ struct SetupSSHAgent: ParsableCommand {
         abstract: "Have your sessions use the agent of your vault.",
         discussion: """
             Enables and starts the agent's socket in your service manager, and has SSH_AUTH_SOCK name it, in what is started \
-            from now on and in each later session. Prints the line that a shell needs: eval "$(coffer ssh-agent setup)" \
+            from now on and in each later session. An entitlement lets the agent use the keys of your vault, and no other item. \
+            Prints the line that a shell needs: eval "$(coffer ssh-agent setup)" \
             has the shell use it at once.
             """
     )
 
     private static let unit = "coffer-ssh-agent.socket"
-    private static let file = "60-coffer-ssh-agent.conf"
+    /// What the agent may do: without it, it would be a service like any other, which sees only what it has stored.
+    private static let entitlement = """
+        ; Written by 'coffer ssh-agent setup'; with --remove, it takes this away.
+        [Client]
+        UserUnit=coffer-ssh-agent.service
+        Groups=default
+        Verbs=read write delete
+        Class=key
+
+        """
 
     @Flag(help: "Undo that: sessions use the agent that they used before.")
     var remove = false
 
     func run() throws {
-        guard ServiceManager.isUsersRunning, let folder = environment("XDG_RUNTIME_DIR") else {
+        guard ServiceManager.isUsersRunning, let folder = ServiceManager.ownDirectory else {
             throw CofferError(
                 .notAvailable,
                 "there is no service manager of yours, which would start the agent",
@@ -35,6 +45,12 @@ struct SetupSSHAgent: ParsableCommand {
     }
 
     private func setUp(_ path: String) throws(CofferError) {
+        try Self.make(Self.folders(of: Self.entitlementPath))
+        let entitlement = try OutputFile(try Self.configured(Self.entitlementPath))
+        try entitlement.write(Self.entitlement)
+        try entitlement.finish()
+        // A daemon that does not run reads it when it starts.
+        _ = ServiceManager.user.control("reload", "cofferd.service")
         guard ServiceManager.user.control("enable", "--now", Self.unit) else {
             throw CofferError(
                 .notAvailable,
@@ -42,9 +58,8 @@ struct SetupSSHAgent: ParsableCommand {
                 hint: "'systemctl --user status \(Self.unit)' says why"
             )
         }
-        let folder = try Self.folder()
-        try Self.make([configurationHome ?? folder, folder])
-        let file = "\(folder)/\(Self.file)"
+        try Self.make(Self.folders(of: Self.environmentPath))
+        let file = try Self.configured(Self.environmentPath)
         let output = try OutputFile(file)
         try output.write("# Written by 'coffer ssh-agent setup'; with --remove, it takes this away.\n")
         try output.write("SSH_AUTH_SOCK=${XDG_RUNTIME_DIR}/coffer/ssh-agent.sock\n")
@@ -55,18 +70,24 @@ struct SetupSSHAgent: ParsableCommand {
     }
 
     private func undo() throws(CofferError) {
-        let file = "\(try Self.folder())/\(Self.file)"
-        guard unsafe unlink(file) == 0 || errno == ENOENT else {
-            throw SystemError("unlink").cofferError("can't remove \(quotedForDisplay(file))")
+        for path in [Self.environmentPath, Self.entitlementPath] {
+            let file = try Self.configured(path)
+            guard unsafe unlink(file) == 0 || errno == ENOENT else {
+                throw SystemError("unlink").cofferError("can't remove \(quotedForDisplay(file))")
+            }
         }
+        _ = ServiceManager.user.control("reload", "cofferd.service")
         // Neither matters where there is nothing to undo.
         _ = ServiceManager.user.control("disable", "--now", Self.unit)
         _ = ServiceManager.user.control("unset-environment", "SSH_AUTH_SOCK")
         Output.standardOutput.line("unset SSH_AUTH_SOCK;")
     }
 
-    /// The directory with the file by which later sessions find the agent.
-    private static func folder() throws(CofferError) -> String {
+    /// The file by which later sessions find the agent, below the directory of the user's configuration.
+    private static let environmentPath = ["environment.d", "60-coffer-ssh-agent.conf"]
+    private static let entitlementPath = ["coffer", "entitlements.d", "ssh-agent.conf"]
+
+    private static func configured(_ path: [String]) throws(CofferError) -> String {
         guard let home = configurationHome else {
             throw CofferError(
                 .param,
@@ -74,7 +95,12 @@ struct SetupSSHAgent: ParsableCommand {
                 hint: "set HOME to your home directory"
             )
         }
-        return "\(home)/environment.d"
+        return ([home] + path).joined(separator: "/")
+    }
+
+    /// The directories that a file is in, the outermost first.
+    private static func folders(of path: [String]) throws(CofferError) -> [String] {
+        try path.indices.map { (index) throws(CofferError) in try configured(Array(path[..<index])) }
     }
 
     private static func make(_ folders: [String]) throws(CofferError) {
