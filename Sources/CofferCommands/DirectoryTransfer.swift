@@ -50,6 +50,7 @@ extension Put {
                 let itemName = try ItemName(argument: "\(name.path)/\(entry.relativePath)")
                 let placement = try put(entry, as: itemName, wishes, client, progress)
                 if format.json { Output.standardOutput.line(placement.named(itemName)) }
+                client.warnIfNotLoadable(itemName, in: wishes.group, byteCount: entry.byteCount)
                 if placement.protection.store == .file { fileCount += 1 } else { secretCount += 1 }
             }
         } catch {

@@ -36,6 +36,45 @@ package struct CredentialAddress: Hashable, Sendable {
         return String(decoding: name, as: UTF8.self)
     }
 
+    /// The name that a unit has for an item, as ``itemName`` reads it.
+    package static func id(of name: ItemName) -> String { name.path.replacingSlashes }
+
+    /// Why a unit can't load an item as a credential, whatever its rights are; `nil` if it can.
+    ///
+    /// - Parameters:
+    ///   - name: The item.
+    ///   - byteCount: Its size; `nil` if it is unknown.
+    ///   - unit: The full name of the unit.
+    package static func obstacle(_ name: ItemName, _ byteCount: Int64?, in unit: String) -> String? {
+        if name.path.utf8.containsDoubleHyphen { return "its name contains '--', which stands for a slash" }
+        return obstacle(id(of: name), byteCount, in: unit)
+    }
+
+    /// Why a unit can't load a credential of a name.
+    package static func obstacle(_ id: String, _ byteCount: Int64? = nil, in unit: String) -> String? {
+        // Those that the names of file descriptors may have, too.
+        let isPlain = id.utf8.allSatisfy {
+            (0x21...0x7E).contains($0) && $0 != UInt8(ascii: ":") && $0 != UInt8(ascii: "\\")
+        }
+        if !isPlain { return "the name of a credential takes visible ASCII characters only, except ':' and '\\'" }
+        let nameBytes = id.utf8.count + unit.utf8.count
+        if nameBytes > Limits.credentialNameBytes {
+            return
+                "the names of unit and credential are too long: \(nameBytes) bytes (limit \(Limits.credentialNameBytes))"
+        }
+        let limit = CredentialAddress(unit: unit, id: id).contentBytes
+        if let byteCount, byteCount > limit { return "it is too large: \(byteCount) bytes (limit \(limit))" }
+        return nil
+    }
+
+    /// The unit whose own group a group is; `nil` for other groups.
+    package static func unit(ofGroup group: String?) -> String? {
+        switch group.flatMap({ try? ClientPattern($0) }) {
+        case .unit(let name), .userUnit(let name): name
+        default: nil
+        }
+    }
+
     /// The maximum size of its content: the service manager counts the name of a credential as well.
     package var contentBytes: Int { Limits.credentialBytes - id.utf8.count }
 }
@@ -51,5 +90,19 @@ extension ClientIdentity {
         // The unit of a user's manager is reported only for the owner's processes.
         if let userUnit { return userUnit.utf8.elementsEqual(unit.utf8) }
         return userID == 0 && self.unit?.utf8.elementsEqual(unit.utf8) ?? false
+    }
+}
+
+extension String {
+    /// The text with `--` for each slash.
+    fileprivate var replacingSlashes: String {
+        utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map { String(Substring($0)) }
+            .joined(separator: "--")
+    }
+}
+
+extension String.UTF8View {
+    fileprivate var containsDoubleHyphen: Bool {
+        zip(self, dropFirst()).contains { $0 == UInt8(ascii: "-") && $1 == UInt8(ascii: "-") }
     }
 }

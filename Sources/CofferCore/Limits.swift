@@ -265,6 +265,9 @@ public enum Limits {
     package static let newContentsOfBackup = 65_536
     /// The bytes of a credential and of its name: a service manager accepts no more.
     public static let credentialBytes = 1 << 20
+    /// The bytes of the names of a unit and its credential together: a service manager connects from an address with
+    /// both, for which the kernel takes 107 bytes.
+    package static let credentialNameBytes = 83
     /// Concurrent connections of service managers, each of which is also held by the service manager's descriptor
     /// store.
     public static let credentialConnections = 128

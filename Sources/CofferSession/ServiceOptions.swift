@@ -19,13 +19,28 @@ package struct ServiceOptions: ParsableArguments {
 
     func validate() throws {
         if user && unit == nil { throw ValidationError("--user goes with --for") }
-        if let service, service.contains("/") || !service.hasSuffix(".service") {
+        guard let service, let unit else { return }
+        if service.contains("/") || !service.hasSuffix(".service") && !service.hasSuffix("@") {
             throw ValidationError("--for \(quotedForDisplay(service)): expected a service, such as backup.service")
         }
+        if service.isPatternOfUnits { throw Self.isForSeveral(unit, service, user) }
+        if service.hasSuffix("@.service") { throw Self.isForSeveral(unit, service.dropLast(8) + "*.service", user) }
     }
+
+    /// Whether the item is for a service.
+    package var isGiven: Bool { unit != nil }
 
     /// The full name of the service.
     private var service: String? { unit.map { $0.contains(".") ? $0 : $0 + ".service" } }
+
+    /// The refusal of a name that stands for several units, each of which has a group of its own.
+    private static func isForSeveral(_ unit: String, _ pattern: String, _ isUsers: Bool) -> ValidationError {
+        let kind = isUsers ? "user-unit" : "unit"
+        return ValidationError(
+            "--for \(quotedForDisplay(unit)): each instance has a group of its own. Name one, such as web@1.service, or "
+                + "store the item without --for: 'coffer allow \(kind) '\(pattern)' read --item NAME' lets all of them read it"
+        )
+    }
 
     /// The options with the group of the service, and with an accessibility by which it works while the vault is locked.
     package func applied(to wishes: PlacementOptions) throws(CofferError) -> PlacementOptions {
@@ -50,21 +65,26 @@ package struct ServiceOptions: ParsableArguments {
     }
 
     /// Says how the service gets the item, and when it will not.
+    ///
+    /// - Parameter byteCount: Its size, if it is known.
     package func tell(
         _ name: ItemName,
+        _ byteCount: Int64?,
         _ protection: Protection,
         _ client: BlockingClient,
         _ format: FormatOptions
     ) throws {
         guard let service else { return }
+        if (user ? ServiceManager.user : .system).knows(service) == false {
+            Output.warn(["there is no unit \(service) yet"])
+        }
         if try client.status().state != .noPasscode, let condition = protection.conditionForServices {
             Output.warn(["\(service) gets \(name.quoted) only \(condition)"])
         }
-        let id = name.path.replacing("/", with: "--")
-        if name.path.contains("--") || id.utf8.count > Limits.nameComponentBytes {
-            Output.warn(["a unit can't load \(name.quoted) as a credential: its name contains '--', or is too long"])
-        } else {
+        let group = (user ? ClientPattern.userUnit(service) : .unit(service)).description
+        if client.warnIfNotLoadable(name, in: group, byteCount: byteCount) {
             let folder = user ? "%t" : "/run"
+            let id = CredentialAddress.id(of: name).replacing("%", with: "%%")
             format.say("LoadCredential=\(id):\(folder)/coffer/credentials.sock in \(service) gives it to the service")
         }
     }

@@ -35,6 +35,39 @@ import Testing
         #expect(CredentialAddress(unit: "a.service", id: id).itemName == name)
     }
 
+    @Test(arguments: [
+        ("a/b", "web.service", 1, true), ("a--b", "web.service", 1, false), ("a/-b", "web.service", 1, false),
+        (String(repeating: "n", count: 72), "web.service", 1, true),
+        (String(repeating: "n", count: 73), "web.service", 1, false),
+        ("t", String(repeating: "u", count: 74) + ".service", 1, true),
+        ("t", String(repeating: "u", count: 75) + ".service", 1, false),
+        ("t", "web.service", (1 << 20) - 1, true), ("t", "web.service", 1 << 20, false),
+        ("a:b", "web.service", 1, false), ("a b", "web.service", 1, false), ("ä", "web.service", 1, false),
+        ("a\\b", "web.service", 1, false),
+    ])
+    func `what no unit could load is known before`(
+        name: String,
+        unit: String,
+        byteCount: Int64,
+        isLoadable: Bool
+    ) throws {
+        let obstacle = CredentialAddress.obstacle(try ItemName(name), byteCount, in: unit)
+        #expect((obstacle == nil) == isLoadable, "\(obstacle ?? "")")
+        #expect(CredentialAddress.obstacle(try ItemName("t"), nil, in: "web.service") == nil)
+    }
+
+    @Test func `the name of a credential is that of the item again, where it can be loaded`() throws {
+        for name in ["a", "a/b", "a/b/c-d", "a-b"] {
+            let id = CredentialAddress.id(of: try ItemName(name))
+            #expect(CredentialAddress(unit: "a.service", id: id).itemName == name)
+        }
+        #expect(CredentialAddress.unit(ofGroup: "unit:a@b.service") == "a@b.service")
+        #expect(CredentialAddress.unit(ofGroup: "user-unit:a.service") == "a.service")
+        for group in ["default", "user:1000", "program:/usr/bin/mail", nil] {
+            #expect(CredentialAddress.unit(ofGroup: group) == nil)
+        }
+    }
+
     @Test func `only root starts units of the system, and only the owner's manager those of the owner`() {
         func client(_ user: UInt32, _ unit: String?, _ userUnit: String? = nil) -> ClientIdentity {
             ClientIdentity(userID: user, groupID: user, unit: unit, userUnit: userUnit)

@@ -1,4 +1,5 @@
 internal import CofferClient
+internal import CofferSession
 internal import CofferSystem
 internal import CofferWire
 internal import Glibc
@@ -69,17 +70,10 @@ enum UnitUser {
 
     /// Queries the service manager; `nil` if it does not know the unit, or there is none.
     init?(of unit: String) {
-        let load = [
-            "--system", "call", UnitCredentials.manager, "/org/freedesktop/systemd1",
-            UnitCredentials.manager + ".Manager", "LoadUnit", "s", unit,
-        ]
-        guard unit.hasSuffix(".service"), let place = (try? UnitCredentials.ask(load))?.arrayValue?.first?.stringValue
-        else { return nil }
+        guard unit.hasSuffix(".service"), let place = try? ServiceManager.system.place(of: unit) else { return nil }
         func property(_ interface: String, _ name: String) -> JSONValue? {
-            let interface = "\(UnitCredentials.manager).\(interface)"
-            return try? UnitCredentials.ask(
-                ["--system", "get-property", UnitCredentials.manager, place, interface, name]
-            )
+            let interface = "\(ServiceManager.busName).\(interface)"
+            return try? ServiceManager.system.ask(["get-property", ServiceManager.busName, place, interface, name])
         }
         guard property("Unit", "LoadState") == .string("loaded") else { return nil }
         if property("Service", "DynamicUser") == .bool(true) {

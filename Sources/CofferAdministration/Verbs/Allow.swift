@@ -32,6 +32,9 @@ struct Allow: ParsableCommand {
         try SocketReach.requireReachable(by: params.client, vault)
         let result = try add(params, to: vault, given)
         format.show(result.json, "added rule \(result.number)")
+        if params.verbs.contains(.read) {
+            vault.warnIfNotLoadable(params.pattern, in: access.group, by: params.client)
+        }
         if result.held.isEmpty { return }
         Output.warn(["\(params.client.ruleWords) may \(result.held.words) there without a rule, too"])
     }

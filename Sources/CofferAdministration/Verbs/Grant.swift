@@ -57,6 +57,7 @@ struct Grant: ParsableCommand {
         try SocketReach.requireReachable(by: client, vault)
         let lease = try vault.call(params).value
         format.show(lease.json, "granted lease \(lease.number)")
+        vault.warnIfNotLoadable(itemName, in: access.group, by: client)
     }
 
     private static func seconds(_ text: String) throws(CofferError) -> Int {

@@ -31,7 +31,7 @@ struct UnitVerb: ParsableCommand {
     }
 
     func run() throws {
-        let folder = user ? environment("XDG_RUNTIME_DIR") ?? "/run" : "/run"
+        let folder = user ? ServiceManager.ownDirectory ?? "/run" : "/run"
         let socket = credentialSocket ?? folder + "/coffer/credentials.sock"
         let ours = try UnitCredentials(of: unit, isOwners: user).loaded.filter { $0.path == socket }
         if ours.isEmpty && !format.json {
@@ -50,10 +50,19 @@ struct UnitVerb: ParsableCommand {
                     hint: "bring it up to date"
                 )
             }
-            first = first ?? answer.refusal
+            let obstacle = CredentialAddress.obstacle(source.id, in: unit)
+            first = first ?? obstacle.map { AuditedRefusal(.param, $0) } ?? answer.refusal
             let condition = hasPasscode ? answer.protection?.conditionForServices : nil
             let group = explained.groups.first
-            format.show(CredentialReport(id: source.id, answer: answer, group: group, condition: condition))
+            format.show(
+                CredentialReport(
+                    id: source.id,
+                    answer: answer,
+                    obstacle: obstacle,
+                    group: group,
+                    condition: condition
+                )
+            )
         }
         if let first { throw ExitStatus(first.code) }
     }
@@ -63,6 +72,8 @@ struct UnitVerb: ParsableCommand {
 private struct CredentialReport: Printable {
     let id: String
     let answer: CredentialAnswer
+    /// Why the service manager can't even ask for it.
+    let obstacle: String?
     let group: String?
     /// When the unit gets it, if not at each start of the machine.
     let condition: String?
@@ -70,13 +81,15 @@ private struct CredentialReport: Printable {
     var json: JSONObject {
         var line = answer.json
         line.set("id", .string(id))
+        if let obstacle { line.set("obstacle", .string(obstacle)) }
         if let group { line.set("group", .string(group)) }
         return line
     }
 
     var text: [Line] {
         let item = [quotedForDisplay(answer.name), answer.protection?.name, group.map { "in \(quotedForDisplay($0))" }]
-        return ["\(id): \(answer.refusal.map(Self.words) ?? "yes")"]
+        let verdict = obstacle.map { "no: \($0)" } ?? answer.refusal.map(Self.words) ?? "yes"
+        return ["\(id): \(verdict)"]
             + [Line](
                 width: 7,
                 indentation: 4,

@@ -15,7 +15,8 @@ public final class OpenedFile {
     /// The size that this handle last saw; other handles may change it.
     public private(set) var byteCount: Int64
 
-    private let client: BlockingClient
+    /// The connection that has it open.
+    package let client: BlockingClient
     private let opened: FileOpenResult
     private var isOpen = true
 

@@ -46,6 +46,7 @@ struct Duplicate: ParsableCommand {
             let placement = try client.copy(name, info, as: params)
             Output.warn(placement.warnings)
             format.show(placement.json)
+            client.warnIfNotLoadable(target, in: info.group, byteCount: info.byteCount)
         } catch {
             guard error.code == .duplicateItem else { throw error }
             throw CofferError(

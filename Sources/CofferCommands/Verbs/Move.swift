@@ -30,6 +30,8 @@ struct Move: ParsableCommand {
         let name = try ItemName(argument: old)
         let target = try ItemName(argument: new)
         let params = ItemMoveParameters(name: name, target: target, replaces: replace, group: access.group)
-        format.show(try authentication.connect().call(params).value.json)
+        let session = try authentication.connect()
+        format.show(try session.call(params).value.json)
+        session.client.warnIfNotLoadable(target, in: access.group)
     }
 }

@@ -102,7 +102,9 @@ struct Put: ParsableCommand {
         format.show(
             PlacementReport(placement: placement, name: itemName, isExplained: explain, isProtectionNamed: isNamed)
         )
-        try service.tell(itemName, placement.protection, client, format)
+        let byteCount = isComplete ? Int64(content.count) : nil
+        try service.tell(itemName, byteCount, placement.protection, client, format)
+        if !service.isGiven { client.warnIfNotLoadable(itemName, in: wishes.group, byteCount: byteCount) }
     }
 
     /// The name below which the files of a directory are stored.

@@ -34,6 +34,7 @@ struct CreateFile: ParsableCommand {
         let options: FileOpenOptions = exclusive ? [.create, .exclusive] : [.create, .truncate]
         let opened = try writing.open(itemName, options, protectionClass)
         try content.write(to: opened, at: 0)
+        writing.warnIfNotLoadable(itemName, opened)
         if let protectionClass, protectionClass != opened.protectionClass {
             Output.standardError.line(
                 "warning: \(itemName.quoted) existed, and can be read \(opened.protectionClass.words) as before: "
@@ -75,6 +76,7 @@ struct WriteFile: ParsableCommand {
         if create { options.insert(.create) }
         let opened = try writing.open(itemName, options)
         try content.write(to: opened, at: offset?.count ?? 0)
+        writing.warnIfNotLoadable(itemName, opened)
     }
 }
 
@@ -98,6 +100,7 @@ struct AppendToFile: ParsableCommand {
         let content = try FileContent(of: file, prompt: "Content for \(itemName.quoted): ")
         let opened = try writing.open(itemName, .append)
         try content.write(to: opened, at: nil)
+        writing.warnIfNotLoadable(itemName, opened)
     }
 }
 
@@ -116,9 +119,11 @@ struct TruncateFile: ParsableCommand {
     @OptionGroup var writing: WritingOptions
 
     func run() throws {
-        let opened = try writing.open(try ItemName(argument: name))
+        let itemName = try ItemName(argument: name)
+        let opened = try writing.open(itemName)
         try opened.truncate(to: size.count)
         try opened.close()
+        writing.warnIfNotLoadable(itemName, opened)
     }
 }
 
@@ -129,6 +134,11 @@ struct WritingOptions: ParsableArguments {
 
     @OptionGroup var access: GroupOptions
     @OptionGroup var connection: ConnectionOptions
+
+    /// Warns if the file is a unit's, and can't be loaded by it now.
+    func warnIfNotLoadable(_ name: ItemName, _ opened: OpenedFile) {
+        opened.client.warnIfNotLoadable(name, in: access.group)
+    }
 
     /// Connects and opens a file.
     func open(
