@@ -22,18 +22,25 @@ struct RecipientKey {
         return KeychainQuery(.key, attributes)
     }
 
-    /// The recipient, which is made if there is none yet.
+    /// The recipient, which is made if there is none yet, or if its private key is gone.
     ///
     /// - Throws: `interactionNotAllowed` while the vault is locked, if it has to be made.
     func recipient() throws(CofferError) -> Recipient {
-        if let known = try known() { return known }
-        var found = try publicKey()
-        if found == nil { found = try made() }
-        let recipient = Recipient(publicKey: found ?? [])
+        let known = try known()
+        let found: [UInt8]
+        do throws(CofferError) {
+            if let key = try publicKey() { found = key } else { found = try made(instead: known) }
+        } catch {
+            guard let known, error.code == .interactionNotAllowed else { throw error }
+            return known
+        }
+        let recipient = Recipient(publicKey: found)
+        if recipient == known { return recipient }
         var wishes = PlacementOptions()
         wishes.accessibility = .always
         wishes.group = group
-        let params = ItemPutParameters(name: try ItemName(Self.name), wishes: wishes)
+        let attributes: [KeychainAttribute: AttributeValue] = [.isInvisible: .bool(true)]
+        let params = ItemPutParameters(name: try ItemName(Self.name), wishes: wishes, attributes: attributes)
         _ = try session.call(params, payload: try Secret(exposed: try recipient.text()))
         return recipient
     }
@@ -57,8 +64,12 @@ struct RecipientKey {
         }
     }
 
-    private func made() throws(CofferError) -> [UInt8] {
-        var attributes: [KeychainAttribute: AttributeValue] = [.label: .text(Self.label)]
+    /// Makes the pair.
+    ///
+    /// - Parameter former: The recipient whose private key is gone.
+    private func made(instead former: Recipient?) throws(CofferError) -> [UInt8] {
+        // Listings and patterns leave it out: what removes everything would make parcels unreadable.
+        var attributes: [KeychainAttribute: AttributeValue] = [.label: .text(Self.label), .isInvisible: .bool(true)]
         if let group { attributes[.accessGroup] = .text(group) }
         _ = try session.call(
             KeychainAddParameters(.key, attributes, accessibility: .whenUnlocked, generates: .x25519)
@@ -66,13 +77,18 @@ struct RecipientKey {
         guard let key = try publicKey() else {
             throw CofferError(.internal, "the key that was made just now is missing")
         }
+        if former != nil {
+            Output.warn([
+                "the private key of the former recipient was removed: what was sent to it can't be opened. This recipient is new"
+            ])
+        }
         return key
     }
 
     /// Opens a parcel.
     ///
     /// - Throws: `param` if it is for another vault or group; `interactionNotAllowed` while the vault is locked;
-    ///   `itemNotFound` if this vault has no such key; `decode` if it was changed.
+    ///   `itemNotFound` if the key of this vault was removed; `decode` if it was changed.
     func open(
         _ parcel: Parcel,
         _ subject: String
@@ -80,11 +96,21 @@ struct RecipientKey {
         if let known = try known(), known != parcel.recipient {
             throw CofferError(
                 .param,
-                "\(subject) is sealed to the recipient of another vault or group",
+                "\(subject) is sealed to the recipient of another vault or group, or to a former one of this",
                 hint: "'coffer receive --recipient' prints the recipient of this one"
             )
         }
-        let shared = try session.call(KeychainAgreeParameters(query, peer: parcel.ephemeralKey)).payload
-        return try parcel.open(sharing: shared, subject)
+        do throws(CofferError) {
+            let shared = try session.call(KeychainAgreeParameters(query, peer: parcel.ephemeralKey)).payload
+            return try parcel.open(sharing: shared, subject)
+        } catch  where error.code == .itemNotFound {
+            throw CofferError(
+                .itemNotFound,
+                "\(subject) can't be opened: the private key of this vault's recipient was removed",
+                hint:
+                    "'coffer trash restore 'key:\(Self.label)'' brings it back from the trash; otherwise 'coffer receive "
+                    + "--recipient' makes a new recipient, for the sender to send it again"
+            )
+        }
     }
 }

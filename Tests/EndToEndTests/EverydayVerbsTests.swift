@@ -69,9 +69,14 @@ import Testing
 
     @Test func `remove takes patterns and whole paths, and names what does not exist`() throws {
         let daemon = try Self.vault("a/b", "a/c/d", "ab", "x")
-        #expect(try daemon.coffer(["remove", "a/*"]).status == 0)
+        for selection in [["a/*"], ["--recursive", "a"], ["x", "**"]] {
+            let refused = try daemon.coffer(["remove"] + selection)
+            #expect(refused.status == 64 && refused.errors.contains("--yes"), "without a terminal: \(refused.errors)")
+        }
+        #expect(try daemon.coffer(["list"]).text == "a/b\na/c/d\nab\nx\n")
+        #expect(try daemon.coffer(["remove", "--yes", "a/*"]).status == 0)
         #expect(try daemon.coffer(["list"]).text == "a/c/d\nab\nx\n")
-        #expect(try daemon.coffer(["remove", "--recursive", "a"]).status == 0)
+        #expect(try daemon.coffer(["remove", "--recursive", "--yes", "a"]).status == 0)
         #expect(try daemon.coffer(["list"]).text == "ab\nx\n")
         #expect(try daemon.coffer(["remove", "nothing*", "x"]).status == 66)
         #expect(try daemon.coffer(["remove", "--force", "nothing", "nothing*"]).status == 0)

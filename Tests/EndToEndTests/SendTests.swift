@@ -124,4 +124,47 @@ import Testing
             #expect(daemon.directory.contents("p") == nil)
         }
     }
+
+    // MARK: The key
+
+    @Test func `what removes everything leaves the key, which no ordinary listing shows`() throws {
+        let ((one, first), (other, second)) = (try vault(), try vault())
+        try first.put("item", [1, 2, 3])
+        try second.put("mine", [1])
+        let parcel = try send("item", from: one, to: other)
+        #expect(try other.coffer(["list", "--all-groups"]).text == "default  mine\n")
+        #expect(try other.coffer(["list", "--class", "key"]).text == "key:coffer recipient\n")
+        #expect(try other.coffer(["remove", "--yes", "*", "**"]).status == 0)
+        #expect(try other.coffer(["trash", "empty", "--yes"]).text == "destroyed 1 item\n")
+        #expect(try other.coffer(["receive", parcel]).status == 0)
+        #expect(try second.get("received/item") == [1, 2, 3])
+    }
+
+    @Test func `a key that was removed is missed in words, and replaced with a warning`() throws {
+        let ((one, first), (other, second)) = (try vault(), try vault())
+        try first.put("item", [1, 2, 3])
+        let parcel = try send("item", from: one, to: other)
+        let former = try other.coffer(["receive", "--recipient"]).text
+        #expect(try other.coffer(["remove", "key:coffer recipient"]).status == 0)
+        let refused = try other.coffer(["receive", parcel])
+        #expect(
+            refused.status == 66 && refused.errors.contains("trash restore 'key:coffer recipient'"),
+            "\(refused.errors)"
+        )
+        #expect(try other.coffer(["trash", "restore", "key:coffer recipient"]).status == 0)
+        #expect(try other.coffer(["receive", "--recipient"]).text == former)
+        #expect(try other.coffer(["receive", parcel]).status == 0)
+        #expect(try other.coffer(["remove", "--now", "key:coffer recipient"]).status == 0)
+        // While it is locked none can be made, and the former one is not taken for good.
+        _ = try second.lock(graceSeconds: 0)
+        #expect(try other.coffer(["receive", "--recipient"]).status == 75)
+        try second.unlock()
+        let new = try other.coffer(["receive", "--recipient"])
+        #expect(new.status == 0 && new.text != former && new.errors.contains("was removed"), "\(new.errors)")
+        let again = try other.coffer(["receive", "--recipient"])
+        #expect(again.text == new.text && again.errors.isEmpty, "\(again.errors)")
+        let foreign = try other.coffer(["receive", parcel, "--as", "b"])
+        #expect(foreign.status == 64 && foreign.errors.contains("a former one"), "\(foreign.errors)")
+        #expect(try other.coffer(["receive", try send("item", from: one, to: other), "--as", "b"]).status == 0)
+    }
 }

@@ -266,4 +266,27 @@ import Testing
         let check = try daemon.coffer(["doctor"])
         #expect(check.status == 0, "\(check.text)\(check.errors)")
     }
+
+    @Test func `a folder comes back by its name, or by a pattern, each name as it was last`() throws {
+        let (daemon, client) = try vault()
+        for name in ["imported/a", "imported/b/c", "other", "importedx"] { try client.put(name, Array(name.utf8)) }
+        try client.put("imported/a", Array("newer".utf8))
+        #expect(try daemon.coffer(["remove", "imported/a"]).status == 0)
+        try client.put("imported/a", Array("last".utf8))
+        func removeAll() throws { #expect(try daemon.coffer(["remove", "--yes", "**"]).status == 0) }
+        try removeAll()
+        #expect(try daemon.coffer(["trash", "restore", "imported"]).status == 0)
+        #expect(try daemon.coffer(["list"]).text == "imported/a\nimported/b/c\n")
+        #expect(try client.get("imported/a") == Array("last".utf8))
+        try removeAll()
+        #expect(try daemon.coffer(["trash", "restore", "imported/*", "importe?x"]).status == 0)
+        #expect(try daemon.coffer(["list"]).text == "imported/a\nimportedx\n")
+        #expect(try daemon.coffer(["trash", "restore", "imported/", "--as", "x"]).status == 64)
+        #expect(try daemon.coffer(["trash", "restore", "nothing/*"]).status == 66)
+        let refused = try daemon.coffer(["trash", "empty"])
+        #expect(refused.status == 64 && refused.errors.contains("--yes"), "\(refused.errors)")
+        #expect(try daemon.coffer(["trash", "empty", "other"]).text == "destroyed 1 item\n")
+        #expect(try daemon.coffer(["trash", "empty", "imported"]).status == 64)
+        #expect(try daemon.coffer(["trash", "empty", "imported", "--yes"]).text == "destroyed 2 items\n")
+    }
 }

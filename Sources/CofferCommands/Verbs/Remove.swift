@@ -9,8 +9,8 @@ struct Remove: ParsableCommand {
         commandName: "remove",
         abstract: "Remove items: they go to the trash, where 'coffer trash restore' finds them for 30 days.",
         discussion: """
-            A name with '*' or '?' in it that is no item removes all that fit it, as 'coffer list' would list them. On a \
-            terminal it asks before it removes what a pattern or --recursive selects, unless --yes is given.
+            A name with '*' or '?' in it that is no item removes all that fit it, as 'coffer list' would list them. What a \
+            pattern or --recursive selects is removed after a confirmation on the terminal, or with --yes.
             """,
         aliases: ["rm"]
     )
@@ -36,7 +36,8 @@ struct Remove: ParsableCommand {
         let session = try authentication.connect()
         let isSelection = recursive || names.contains(where: \.isPattern)
         let found = isSelection ? try items.flatMap { try expand($0, session.client) } : items
-        if isSelection { try confirm(found) }
+        // What was named one by one is removed as it is.
+        if found != items { try confirm(found) }
         try forEachGoingOn(found) { (item) throws(CofferError) in
             do throws(CofferError) {
                 _ = try session.call(ItemRemoveParameters(name: item, keepsInTrash: !now, group: access.group))
@@ -102,7 +103,7 @@ struct Remove: ParsableCommand {
     }
 
     private func confirm(_ found: [ItemName]) throws(CofferError) {
-        if confirmation.yes || force || !isTypedInput { return }
+        if confirmation.yes || force { return }
         let confirmation = try confirmation.prepare()
         for name in found { confirmation.say("  \(name: name.path)") }
         let count: Line = found.count == 1 ? "this item" : "these \(found.count) items"

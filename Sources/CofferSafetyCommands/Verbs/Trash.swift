@@ -50,11 +50,12 @@ struct RestoreTrash: ParsableCommand {
         abstract: "Take items out of the trash, with their protection, dates and former values.",
         discussion: """
             Of several with one name, it restores the one that was removed last; --entry chooses another by the number that \
-            'coffer trash list' shows.
+            'coffer trash list' shows. A name that is none of an item there restores all below it; with '*' or '?' in it, all \
+            that fit it as a pattern.
             """
     )
 
-    @Argument(help: "The names.")
+    @Argument(help: "The names, folders, or patterns of names.")
     var names: [String] = []
 
     @Option(help: ArgumentHelp("The number of an entry, instead of a name.", valueName: "number"))
@@ -78,7 +79,11 @@ struct RestoreTrash: ParsableCommand {
         if let entry { return try restore(entry, as: target, client) }
         let found = try client.trash(of: access.group)
         try forEachGoingOn(names) { (name) throws(CofferError) in
-            try restore(try found.latest(name), as: target, client)
+            let selected = try found.selected(by: name)
+            guard target == nil || selected.count == 1 else {
+                throw CofferError(.param, "--as is for one item: \(quotedForDisplay(name)) selects \(selected.count)")
+            }
+            for entry in selected { try restore(entry, as: target, client) }
         }
     }
 
@@ -92,10 +97,13 @@ struct EmptyTrash: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "empty",
         abstract: "Destroy what is in the trash, or some of it.",
-        discussion: "On a terminal it asks before it destroys anything, unless --yes is given."
+        discussion: """
+            It destroys what is not selected by single names after a confirmation on the terminal, or with --yes. A name that is \
+            none of an item there selects all below it; with '*' or '?' in it, all that fit it as a pattern.
+            """
     )
 
-    @Argument(help: "The names; all of the trash without them.")
+    @Argument(help: "The names, folders, or patterns of names; all of the trash without them.")
     var names: [String] = []
 
     @Option(help: ArgumentHelp("The number of an entry, instead of a name.", valueName: "number"))
@@ -113,19 +121,20 @@ struct EmptyTrash: ParsableCommand {
     func run() throws {
         let client = try connection.connect()
         if let entry {
-            try confirm(1)
+            try confirm(1, isNamed: true)
             return show(try empty(entry, client))
         }
         let found = try client.trash(of: access.group)
         guard names.isEmpty else {
-            let entries = try names.map { (name) throws(CofferError) in try found.latest(name) }
-            try confirm(entries.count)
+            let entries = try names.map { (name) throws(CofferError) in try found.selected(by: name) }
+            let isNamed = entries.allSatisfy { $0.count == 1 }
+            try confirm(entries.reduce(0) { $0 + $1.count }, isNamed: isNamed)
             var count: Int64 = 0
-            for entry in entries { count += try empty(entry, client) }
+            for entry in Set(entries.joined()).sorted() { count += try empty(entry, client) }
             return show(count)
         }
         if found.items.isEmpty && found.damaged.isEmpty { return show(0) }
-        try confirm(found.items.count + found.damaged.count)
+        try confirm(found.items.count + found.damaged.count, isNamed: false)
         show(try empty(nil, client))
     }
 
@@ -133,8 +142,9 @@ struct EmptyTrash: ParsableCommand {
         try client.call(TrashEmptyParameters(number: entry, group: access.group)).value.count
     }
 
-    private func confirm(_ count: Int) throws(CofferError) {
-        if confirmation.yes || !isTypedInput { return }
+    /// Asks, on the terminal; without one, what was named one by one is destroyed as it is.
+    private func confirm(_ count: Int, isNamed: Bool) throws(CofferError) {
+        if confirmation.yes || isNamed && !isTypedInput { return }
         let confirmation = try confirmation.prepare()
         confirmation.say(count == 1 ? "1 item will be destroyed" : "\(count) items will be destroyed")
         try confirmation.ask(for: "yes", orElse: "nothing was destroyed")
@@ -150,9 +160,23 @@ private struct FoundTrash {
     var items: [TrashedItem] = []
     var damaged: [Int64] = []
 
-    /// The number of the entry of a name that was removed last.
-    func latest(_ name: String) throws(CofferError) -> Int64 {
-        if let item = items.last(where: { $0.name?.utf8.elementsEqual(name.utf8) == true }) { return item.number }
+    /// The numbers of the entries that a name selects: the one of this name that was removed last, or else those of the
+    /// names below it, or that fit it as a pattern.
+    func selected(by name: String) throws(CofferError) -> [Int64] {
+        if let item = items.last(where: { $0.name?.utf8.elementsEqual(name.utf8) == true }) { return [item.number] }
+        let pattern = try? NamePattern(name)
+        let folder = name.hasSuffix("/") ? name : name + "/"
+        var latest: [String: Int64] = [:]
+        for item in items {
+            guard let path = item.name, path.utf8.starts(with: folder.utf8) || pattern?.matches(path) == true else {
+                continue
+            }
+            latest[path] = item.number
+        }
+        return latest.isEmpty ? try nothing(of: name) : latest.values.sorted()
+    }
+
+    private func nothing(of name: String) throws(CofferError) -> [Int64] {
         if items.contains(where: { $0.name == nil }) {
             throw CofferError(
                 .interactionNotAllowed,

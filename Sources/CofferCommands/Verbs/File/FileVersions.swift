@@ -99,7 +99,7 @@ struct FileVersionsVerb: ParsableCommand {
         var number: Int64?
         switch versions {
         case .one(let ago): number = try client.version(ago: ago, of: file, in: access.group)
-        case .all where !confirmation.yes && isTypedInput:
+        case .all where !confirmation.yes:
             let confirmation = try confirmation.prepare()
             confirmation.say("all versions of \(name: file.path) will be destroyed")
             try confirmation.ask(for: "yes", orElse: "nothing was destroyed")
