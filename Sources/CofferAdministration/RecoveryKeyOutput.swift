@@ -33,6 +33,7 @@ struct RecoveryKeyOutput {
         after words: String,
         _ json: JSONObject,
         warning: String = "",
+        hasPasscode: Bool = true,
         _ format: FormatOptions
     ) throws(CofferError) {
         guard key.count > 0 else {
@@ -55,9 +56,12 @@ struct RecoveryKeyOutput {
             )
         }
         format.show(json, "\(words)\(warning)", to: file == nil ? .standardError : .standardOutput)
-        if !format.json { Output.standardError.line("\(Self.advice)") }
+        if !format.json { Output.standardError.line("\(hasPasscode ? Self.advice : Self.adviceWithoutPasscode)") }
     }
 
+    private static let adviceWithoutPasscode =
+        "keep the recovery key apart from this machine: it opens the vault if the device key is lost, and on another machine; "
+        + "it is not shown again"
     private static let advice =
         "keep the recovery key apart from this machine: it opens the vault without the passcode, and is not shown again"
 }

@@ -33,26 +33,47 @@ extension SystemdTests {
             )
         }
 
-        @Test func `a service gets what the README stores for it, also after a restart`() throws {
-            try install("0.1.0-2")
+        /// The blocks of the README's part on services, in their order: its language, and its lines.
+        private func serviceBlocks() throws -> [(language: String, lines: [String])] {
             let readme = try String(contentsOfFile: "\(Project.root)/README.md", encoding: .utf8)
-            let services = try #require(readme.components(separatedBy: "## For services\n").last)
-            let blocks = services.components(separatedBy: "```")
-            let setting = try #require(blocks.first { $0.hasPrefix("ini\n") }).split(separator: "\n").dropFirst()
-            let path = try #require(setting.first?.split(separator: " ").last).description
-            try machine.write(setting.dropFirst().joined(separator: "\n") + "\n", to: path)
-            try machine.write(
-                "[Service]\nType=oneshot\nExecStart=/bin/sh -c 'cat $RESTIC_PASSWORD_FILE >/run/given'\n",
-                to: "/etc/systemd/system/backup.service"
-            )
-            try machine.succeed(["systemctl", "daemon-reload"])
-            let commands = try #require(blocks.first { $0.hasPrefix("sh\n") }).split(separator: "\n").dropFirst()
-            for line in commands {
-                let command = line.split(separator: "#")[0].trimmingCharacters(in: .whitespaces)
-                    .replacing("sudo ", with: "")
-                let result = try machine.run(["sh", "-c", "printf s3cret | \(command)"])
-                #expect(result.status == 0, "\(command): \(result.text)\(result.errors)")
+            let part = try #require(readme.components(separatedBy: "## For services\n").last)
+                .components(separatedBy: "\n## ")[0].components(separatedBy: "```")
+            return part.indices.filter { $0 % 2 == 1 }.map {
+                let lines = part[$0].split(separator: "\n").map(String.init)
+                return (lines[0], Array(lines.dropFirst()))
             }
+        }
+
+        @Test func `the README's part on services works from nothing, line by line, also after a restart`() throws {
+            try install("0.1.0-2")
+            let unit = "/etc/systemd/system/backup.service"
+            for (language, lines) in try serviceBlocks() {
+                if language == "ini" {
+                    let path = try #require(lines.first?.split(separator: " ").last).description
+                    try machine.write(lines.dropFirst().joined(separator: "\n") + "\n", to: path)
+                    // The README takes it that there is one; before, this says how to write it.
+                    let asked = try machine.run(["coffer", "unit", "backup.service"])
+                    #expect(asked.status == 66 && asked.errors.contains(unit), "\(asked.errors)")
+                    try machine.write(
+                        "[Service]\nType=oneshot\nExecStart=/bin/sh -c 'cat $RESTIC_PASSWORD_FILE >/run/given'\n",
+                        to: unit
+                    )
+                    continue
+                }
+                for line in lines {
+                    let command = line.split(separator: "#")[0].trimmingCharacters(in: .whitespaces)
+                        .replacing("sudo ", with: "")
+                    let result = try machine.run(["sh", "-c", "printf s3cret | \(command)"])
+                    #expect(result.status == 0, "\(command): \(result.text)\(result.errors)")
+                    if command.contains("init") {
+                        #expect(!result.errors.contains("without the passcode"), "\(result.errors)")
+                    }
+                    if command.contains("put") {
+                        #expect(result.errors.contains("there is no unit backup.service yet"), "\(result.errors)")
+                    }
+                }
+            }
+            #expect(try shell("cat /run/given; rm /run/given") == "s3cret")
             for unit in ["cofferd.service", "cofferd.socket"] { try machine.succeed(["systemctl", "restart", unit]) }
             try machine.succeed(["systemctl", "start", "backup.service"])
             #expect(try shell("cat /run/given") == "s3cret")
@@ -185,22 +206,75 @@ extension SystemdTests {
             }
             #expect(try root("unlock", "--passcode-fd", "0", input: DaemonProcess.passcode).status == 0)
             for refused in [
-                ["get", "restic/password", "--group", "unit:backup.service"], ["list"], ["show", "restic/password"],
-                ["keychain", "find"], ["grant", "restic/password", "--to", "uid:0", "--for", "1m"],
+                ["get", "restic/password", "--group", "unit:backup.service"], ["keychain", "find"],
+                ["grant", "restic/password", "--to", "uid:0", "--for", "1m", "--group", "unit:backup.service"],
+                ["allow", "user", "root", "read", "--item", "**", "--group", "unit:backup.service"],
             ] {
                 let answer = try machine.run(["coffer"] + refused)
                 #expect(answer.status == 77, "\(refused): \(answer.text)\(answer.errors)")
+            }
+            // What it may do is done as an administrator would type it.
+            let group = ["--group", "unit:backup.service"]
+            for (verb, shown) in [
+                (["list", "--all-groups"], "restic/password"), (["show", "restic/password"] + group, "backup.service"),
+                (["explain", "restic/password"] + group, "unit:backup.service"),
+                (["move", "restic/password", "restic/new"] + group, ""), (["remove", "restic/new"] + group, ""),
+                (["trash", "list"] + group, "restic/new"), (["trash", "restore", "restic"] + group, "restic/new"),
+                (["move", "restic/new", "restic/password"] + group, ""),
+                (["allow", "unit", "ci@*.service", "read", "--item", "restic/**"] + group, "rule"),
+                (["deny", "unit", "ci@2.service", "read", "--item", "restic/**"] + group, "rule"),
+                (["access"], "ci@"), (["audit", "--item", "restic/password"], "item.put"),
+                (["search", "restic"] + group, "restic/password"),
+                (["trash", "empty", "--yes"] + group, "destroyed 0"),
+            ] {
+                let answer = try machine.run(["coffer"] + verb)
+                #expect(answer.status == 0 && (answer.text + answer.errors).contains(shown), "\(verb): \(answer)")
             }
             let read = try machine.run([
                 "systemd-run", "--unit=backup.service", "--wait", "--pipe", "--collect", "--quiet", "coffer", "get",
                 "restic/password",
             ])
             #expect(read.text == "s3cret")
+            // A login session of root's own, as of su -l or ssh, has a service manager of root's: nothing of it is used.
+            let login = ["XDG_RUNTIME_DIR=/run/user/0", "coffer"]
+            try machine.succeed(["systemctl", "start", "user@0.service"])
+            try machine.succeed(["env"] + login + ["status"])
+            let inLogin = try machine.run(["env"] + login + ["list", "--all-groups"])
+            #expect(inLogin.text.contains("restic/password"), "\(inLogin.text)\(inLogin.errors)")
+            #expect(try shell("ls /run/user/0/coffer 2>/dev/null || true") == "")
+            #expect(try shell("stat --format %U /var/lib/coffer") == "coffer")
+            try machine.succeed(["systemctl", "stop", "user@0.service"])
             let own = try Service(installedFor: Machine.person)
             try own.control("enable", "--now", "cofferd.socket")
             let theirs = try root("status", "--socket", "/run/user/1000/coffer/coffer.sock")
             #expect(theirs.status == 77, "\(theirs.text)\(theirs.errors)")
             try own.control("stop", "cofferd.socket", "cofferd.service")
+            try purge()
+        }
+
+        @Test func `configuration management stores and replaces secrets by the example, and reads none`() throws {
+            try install("0.1.0-2")
+            let made = try machine.run(["coffer", "init", "--no-passcode", "--no-recovery-key"])
+            #expect(made.status == 0, "\(made.errors)")
+            func managed(_ unit: String, _ arguments: String...) throws -> CommandResult {
+                try machine.run(
+                    ["systemd-run", "--unit=\(unit)", "--wait", "--pipe", "--collect", "--quiet", "coffer"] + arguments,
+                    input: Array("s3cret".utf8)
+                )
+            }
+            #expect(try managed("puppet.service", "put", "dbpw", "--for", "web").status == 77)
+            let folder = "/etc/coffer/entitlements.d"
+            try shell("cp /usr/share/doc/cofferd/examples/configuration-management.conf \(folder)")
+            try machine.succeed(["coffer", "entitlement", "check"])
+            try machine.succeed(["systemctl", "reload", "cofferd.service"])
+            for unit in ["puppet.service", "salt-minion.service", "cloud-final.service"] {
+                let stored = try managed(unit, "put", "dbpw", "--for", "web")
+                #expect(stored.status == 0, "\(unit): \(stored.errors)")
+                #expect(try managed(unit, "get", "dbpw", "--group", "unit:web.service").status == 77)
+            }
+            #expect(try managed("other.service", "put", "dbpw", "--for", "web").status == 77)
+            #expect(try managed("web.service", "get", "dbpw").text == "s3cret")
+            try shell("rm \(folder)/configuration-management.conf")
             try purge()
         }
 
@@ -260,8 +334,10 @@ extension SystemdTests {
             )
             let here = try person(#"eval "$(coffer ssh-agent setup 2>/dev/null)"; echo $SSH_AUTH_SOCK; ssh-add -L"#)
             let path = "/run/user/1000/coffer/ssh-agent.sock"
-            // The agent is a service, and has the person's keys by the package's entitlement.
+            // The agent is a service, and has the person's keys by what setup has written, and nothing else.
             #expect(here.hasPrefix(path + "\nssh-ed25519 ") && here.hasSuffix(" mine"), "\(here)")
+            let rights = try person("coffer entitlement explain user-unit:coffer-ssh-agent.service")
+            #expect(rights.contains("class:") && rights.contains("key"), "\(rights)")
             #expect(try person("systemctl --user is-enabled coffer-ssh-agent.socket") == "enabled")
             let started = "systemd-run --user --pipe --wait --collect --quiet sh -c 'echo $SSH_AUTH_SOCK'"
             #expect(try person(started) == path)
@@ -277,7 +353,7 @@ extension SystemdTests {
                 try machine.run(["systemctl", "--user", "is-active", "coffer-ssh-agent.socket"], as: Machine.person)
                     .status != 0
             )
-            #expect(try person("ls ~/.config/environment.d") == "")
+            #expect(try person("ls ~/.config/environment.d ~/.config/coffer/entitlements.d | grep conf || true") == "")
             try own.control("stop", "cofferd.socket", "cofferd.service")
             try shell("rm -rf ~tester/.local/state/coffer")
             try purge()

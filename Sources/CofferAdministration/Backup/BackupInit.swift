@@ -106,6 +106,7 @@ struct BackupInit: ParsableCommand {
             json,
             warning: "; 'coffer backup create' stores the first snapshot. Its recovery key is keyslot "
                 + "\(added.value.number) of 'coffer slot list'",
+            hasPasscode: typed != nil,
             format
         )
     }

@@ -8,7 +8,8 @@ struct Init: ParsableCommand {
         commandName: "init",
         abstract: "Make a vault, unlocked.",
         discussion: """
-            Prints the recovery key, which opens the vault without the passcode and on another machine. It is not shown again.
+            Prints the recovery key, which opens the vault if the passcode or the device key is lost, and on another machine. It is \
+            not shown again.
 
             With --from-backup it restores the vault of a backup to this machine, opened by its passphrase or recovery key, and names what stays behind.
             """
@@ -84,7 +85,14 @@ struct Init: ParsableCommand {
         let words = hasNoPasscode ? "made a vault without a passcode" : "made a vault; it is unlocked"
         let warning = hasNoPasscode ? ": anyone who has this machine can read everything in it" : ""
         if let place {
-            try place.deliver(returned.payload, after: words, status.json, warning: warning, format)
+            try place.deliver(
+                returned.payload,
+                after: words,
+                status.json,
+                warning: warning,
+                hasPasscode: !hasNoPasscode,
+                format
+            )
         } else {
             format.show(status.json, "\(words)\(warning)")
         }

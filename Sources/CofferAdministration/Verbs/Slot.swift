@@ -68,7 +68,13 @@ struct AddSlot: ParsableCommand {
         let params = SlotAddParameters(credential: typed == nil ? nil : credential.kind, label: label)
         let returned = try client.call(params, payload: typed)
         let slot = returned.value
-        try place.deliver(returned.payload, after: "made slot \(slot.number)", slot.json, format)
+        try place.deliver(
+            returned.payload,
+            after: "made slot \(slot.number)",
+            slot.json,
+            hasPasscode: before.state != .noPasscode,
+            format
+        )
     }
 }
 

@@ -63,7 +63,8 @@ struct List: ParsableCommand {
         let isPattern = prefix?.isPattern ?? false
         let pattern = isPattern ? try prefix.map { try NamePattern($0) } : nil
         let before: Int64? = if let expiring { try Moment.milliseconds(expiring, of: "--expiring") } else { nil }
-        let listing = try Listing(from: connection.connect()) { after in
+        let client = try connection.connect()
+        let listing = try Listing(from: client) { after in
             ItemListParameters(
                 prefix: isPattern ? nil : prefix,
                 pattern: pattern,
@@ -76,8 +77,27 @@ struct List: ParsableCommand {
                 isOfAllGroups: allGroups
             )
         }
+        if listing.isEmpty && access.group == nil && !allGroups { try explainEmptiness(client) }
         pager.begin(format)
         try listing.show(tree ? .tree : long ? .table : .names, showsGroups: allGroups, format)
+    }
+
+    /// Says whose items were listed, if they are not the owner's.
+    private func explainEmptiness(_ client: BlockingClient) throws(CofferError) {
+        let rights = try client.call(EntitlementExplainParameters(.caller)).value
+        guard let group = rights.groups.first, group != AccessGroup.owners else { return }
+        Output.standardError.line("coffer: this is the group \(quotedForDisplay(group)): \(rights.reason)")
+        switch rights.client.principal {
+        case .unit(let unit): Self.showWay(for: "unit \(unit)")
+        case .userUnit(let unit): Self.showWay(for: "user-unit \(unit)")
+        default: return
+        }
+    }
+
+    private static func showWay(for client: String) {
+        Output.standardError.line(
+            "hint: outside of the service, 'coffer allow \(client) read --item NAME' lets it read an item of yours"
+        )
     }
 
     private var hasCapital: Bool { prefix.map { $0 != $0.lowercased() } ?? false }
