@@ -217,7 +217,8 @@ public struct ItemListParameters: MethodParameters {
     public let text: String?
     /// The class of the items of the keychain.
     ///
-    /// Files have none. Absent means: all, and files.
+    /// Files have none. Items with isInvisible are listed with their class only. Absent means: all, and
+    /// files.
     public let itemClass: ItemClass?
     /// The store of the items.
     ///
