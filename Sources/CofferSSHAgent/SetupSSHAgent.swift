@@ -45,12 +45,6 @@ struct SetupSSHAgent: ParsableCommand {
     }
 
     private func setUp(_ path: String) throws(CofferError) {
-        try Self.make(Self.folders(of: Self.entitlementPath))
-        let entitlement = try OutputFile(try Self.configured(Self.entitlementPath))
-        try entitlement.write(Self.entitlement)
-        try entitlement.finish()
-        // A daemon that does not run reads it when it starts.
-        _ = ServiceManager.user.control("reload", "cofferd.service")
         guard ServiceManager.user.control("enable", "--now", Self.unit) else {
             throw CofferError(
                 .notAvailable,
@@ -58,6 +52,12 @@ struct SetupSSHAgent: ParsableCommand {
                 hint: "'systemctl --user status \(Self.unit)' says why"
             )
         }
+        try Self.make(Self.folders(of: Self.entitlementPath))
+        let entitlement = try OutputFile(try Self.configured(Self.entitlementPath))
+        try entitlement.write(Self.entitlement)
+        try entitlement.finish()
+        // A daemon that does not run reads it when it starts.
+        _ = ServiceManager.user.control("reload", "cofferd.service")
         try Self.make(Self.folders(of: Self.environmentPath))
         let file = try Self.configured(Self.environmentPath)
         let output = try OutputFile(file)

@@ -216,8 +216,8 @@ extension SystemdTests {
             // What it may do is done as an administrator would type it.
             let group = ["--group", "unit:backup.service"]
             for (verb, shown) in [
-                (["list", "--all-groups"], "restic/password"), (["show", "restic/password"] + group, "backup.service"),
-                (["explain", "restic/password"] + group, "unit:backup.service"),
+                (["list", "--all-groups"], "restic/password"), (["show", "restic/password"] + group, ""),
+                (["explain", "restic/password"] + group, ""),
                 (["move", "restic/password", "restic/new"] + group, ""), (["remove", "restic/new"] + group, ""),
                 (["trash", "list"] + group, "restic/new"), (["trash", "restore", "restic"] + group, "restic/new"),
                 (["move", "restic/new", "restic/password"] + group, ""),
