@@ -46,7 +46,7 @@ package struct FileFinding: Equatable, Sendable {
             "use that vault as user \(number), by the daemon that runs as this user; 'cofferd --state DIR' takes another one"
         case .untrusted: "as root: chown \(geteuid()) \(name)"
         case .misplaced(0): "root has put it there: as root, chown \(geteuid()) \(name)"
-        case .misplaced: "find out how it came there, and move it away: another user may have written it"
+        case .misplaced: "find out how it came there before you use the vault: another user may have written it"
         case .writable: "chmod go-w \(name)"
         case .exposed: "chmod 600 \(name), and consider what is in it known"
         case .replaceable: "chmod o-w \(name)"
