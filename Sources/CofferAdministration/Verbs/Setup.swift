@@ -68,7 +68,7 @@ struct Setup: ParsableCommand {
             if !ServiceManager.isUsersRunning { screen.line("   This counts from the next start of cofferd.") }
         }
 
-        screen.line("\n4. Documents are closed with the vault, unless programs shall read them while it is locked, too.")
+        screen.line("\n4. A lock closes documents as well, unless programs shall read them meanwhile.")
         let staysReadable =
             try readableWhileLocked ?? question.decide("   May programs read documents while it is locked?")
 
