@@ -1,5 +1,6 @@
 internal import CofferCore
 internal import CofferCrypto
+internal import CofferMemory
 
 // The default classes of files, which can be read and changed in every state.
 

@@ -52,8 +52,11 @@ import Testing
             let title = line[match.range.upperBound...].replacing(/\]\([^)]*\)/, with: "")
             let kept = title.lowercased().filter { $0.isLetter || $0.isNumber || "-_ ".contains($0) }
             let plain = kept.replacing(" ", with: "-")
-            var anchor = plain
-            for number in 1... where anchors.contains(anchor) { anchor = "\(plain)-\(number)" }
+            var (anchor, number) = (plain, 1)
+            while anchors.contains(anchor) {
+                anchor = "\(plain)-\(number)"
+                number += 1
+            }
             anchors.insert(anchor)
         }
         return anchors
