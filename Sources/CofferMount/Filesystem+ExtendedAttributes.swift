@@ -117,7 +117,7 @@ extension Filesystem {
             inherited = try call(FileStatParameters(name: directory, group: group)).protectionClass
             parts.removeLast()
         }
-        let wanted = try inherited ?? classWithoutDirectory()
+        let wanted = if let inherited { inherited } else { try classWithoutDirectory() }
         try protect(number, as: wanted, isDirectory: attributes.kind == .directory)
     }
 

@@ -1,4 +1,5 @@
 package import CofferCore
+internal import CofferFiles
 package import CofferKeys
 internal import CofferRouting
 

@@ -1,5 +1,4 @@
 import CofferSystem
-import CofferTestSupport
 import Foundation
 import Synchronization
 import Testing
@@ -18,9 +17,9 @@ import Testing
 
     @Test func `a link in the tree is not followed, neither one to a directory nor one that leads nowhere`() throws {
         let (directory, outside) = (try TemporaryDirectory(), try TemporaryDirectory())
-        for (name, target) in [("a", outside.path), ("b", outside.appending("new"))] {
+        for (name, target) in [("a", outside.path), ("b", outside.path("new"))] {
             try FileManager.default.createSymbolicLink(
-                atPath: directory.appending(name),
+                atPath: directory.path(name),
                 withDestinationPath: target
             )
         }
@@ -28,17 +27,17 @@ import Testing
         for name in ["a", "b", ".."] {
             #expect(throws: SystemError.self) { try write([name, "file"], in: tree) }
         }
-        #expect(throws: SystemError.self) { _ = try OutputTree(making: directory.appending("b/c")) }
+        #expect(throws: SystemError.self) { _ = try OutputTree(making: directory.path("b/c")) }
         #expect(try tree.fileIfPresent(["a", "file"]) == nil)
         #expect(try files(in: outside.path).isEmpty)
     }
 
     @Test func `a directory that is exchanged for a link after it was opened is written all the same`() throws {
         let (directory, outside) = (try TemporaryDirectory(), try TemporaryDirectory())
-        let tree = try OutputTree(making: directory.appending("top/new"))
-        try FileManager.default.moveItem(atPath: directory.appending("top"), toPath: directory.appending("moved"))
+        let tree = try OutputTree(making: directory.path("top/new"))
+        try FileManager.default.moveItem(atPath: directory.path("top"), toPath: directory.path("moved"))
         try FileManager.default.createSymbolicLink(
-            atPath: directory.appending("top"),
+            atPath: directory.path("top"),
             withDestinationPath: outside.path
         )
         try write(["x", "y"], in: tree)
@@ -48,20 +47,20 @@ import Testing
 
     @Test func `no file gets outside while a directory and a link change places all the time`() throws {
         let (directory, outside) = (try TemporaryDirectory(), try TemporaryDirectory())
-        _ = try directory.write([], to: "to/f/seed")
+        try FileManager.default.createDirectory(atPath: directory.path("to/f"), withIntermediateDirectories: true)
         try FileManager.default.createSymbolicLink(
-            atPath: directory.appending("link"),
+            atPath: directory.path("link"),
             withDestinationPath: outside.path
         )
         let isDone = Mutex(false)
-        let (one, other, spare) = (directory.appending("to/f"), directory.appending("link"), directory.appending("f"))
+        let (one, other, spare) = (directory.path("to/f"), directory.path("link"), directory.path("f"))
         let thread = Thread {
             while !isDone.withLock({ $0 }) {
                 for (from, to) in [(one, spare), (other, one), (one, other), (spare, one)] { _ = rename(from, to) }
             }
         }
         thread.start()
-        let tree = try OutputTree(making: directory.appending("to"))
+        let tree = try OutputTree(making: directory.path("to"))
         for number in 0..<2000 { try? write(["f", "\(number)"], in: tree) }
         isDone.withLock { $0 = true }
         #expect(try files(in: outside.path).isEmpty)

@@ -31,7 +31,7 @@ extension Vault {
                 deadline > now ? Int64((deadline - now) / 1_000_000) : 0
             },
             defaultClass: keys.flatMap { keys in
-                (try? catalog?.defaultClass(of: AccessGroups.owners, keys)) ?? nil
+                (try? catalog?.defaultClass(of: AccessGroup.owners, keys)) ?? nil
             },
             lockAfterSeconds: idleLock?.seconds,
             lockAfterIsDefault: idleLock?.isDefault ?? false,
