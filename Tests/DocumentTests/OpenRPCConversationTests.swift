@@ -234,9 +234,10 @@ import Testing
             [
                 "class": "genericPassword", "prefix": ["account": "an"], "contains": ["service": "ai"], "limit": "all",
                 "sort": "-creationDate", "return": ["attributes", "reference"], "user": ["team": "a"],
-                "expiringBefore": .null,
             ]
         )
+        try talk.fail(.param, .keychainFind, ["class": "genericPassword", "expiringBefore": .null])
+        try talk.fail(.param, .keychainFind, ["class": "genericPassword", "attributes": ["account": .null]])
         try talk.fail(.itemNotFound, .keychainFind, ["class": "internetPassword"])
         try talk.fail(.param, .keychainFind, ["attributes": ["account": "anna"]])
         try talk.fail(.param, .keychainFind, ["reference": "a"])

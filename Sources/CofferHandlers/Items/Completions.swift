@@ -100,7 +100,7 @@ extension ItemListParameters {
     func checkForCompletions() throws(CofferError) {
         let others =
             [pattern != nil, text != nil, itemClass != nil, store != nil, after != nil, expiringBefore != nil]
-            + [ignoresCase, isOfAllGroups, isForExport, limit != Int64(Limits.pageItems)]
+            + [ignoresCase, isOfAllGroups, isForExport, limit != nil]
         guard others.contains(true) else { return }
         throw CofferError(
             .param,
