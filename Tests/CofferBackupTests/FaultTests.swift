@@ -2,6 +2,7 @@ import CofferBackup
 import CofferCore
 import CofferCrypto
 import CofferTestSupport
+import Synchronization
 import Testing
 
 /// Every operation fails once, and the process is killed before each.

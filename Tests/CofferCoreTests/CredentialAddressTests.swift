@@ -35,7 +35,7 @@ import Testing
         #expect(CredentialAddress(unit: "a.service", id: id).itemName == name)
     }
 
-    @Test(arguments: [
+    private static let cases: [(name: String, unit: String, byteCount: Int64, isLoadable: Bool)] = [
         ("a/b", "web.service", 1, true), ("a--b", "web.service", 1, false), ("a/-b", "web.service", 1, false),
         (String(repeating: "n", count: 72), "web.service", 1, true),
         (String(repeating: "n", count: 73), "web.service", 1, false),
@@ -44,7 +44,9 @@ import Testing
         ("t", "web.service", (1 << 20) - 1, true), ("t", "web.service", 1 << 20, false),
         ("a:b", "web.service", 1, false), ("a b", "web.service", 1, false), ("ä", "web.service", 1, false),
         ("a\\b", "web.service", 1, false),
-    ])
+    ]
+
+    @Test(arguments: cases)
     func `what no unit could load is known before`(
         name: String,
         unit: String,

@@ -50,7 +50,7 @@ import Testing
         let name = try ItemName("file")
         let write = try open.store.prepareWrite(name, in: "default", as: .none)
         let stream: PeerStream? = try PeerStream(
-            OwnedDescriptor(owning: Foundation.open(source, O_RDONLY)),
+            PeerDescriptor(owning: Foundation.open(source, O_RDONLY)),
             for: O_RDONLY,
             cancellation: try Cancellation()
         )
@@ -88,7 +88,7 @@ import Testing
         let read = try open.store.prepareRead(try #require(try open.find("file")))
         let path = open.vault.temporary.path("output")
         let output = try PeerStream(
-            OwnedDescriptor(owning: Foundation.open(path, O_WRONLY | O_CREAT, 0o600)),
+            PeerDescriptor(owning: Foundation.open(path, O_WRONLY | O_CREAT, 0o600)),
             for: O_WRONLY,
             cancellation: try Cancellation()
         )

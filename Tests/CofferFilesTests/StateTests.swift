@@ -161,7 +161,7 @@ private let allButA = ProtectionClass.allCases.filter { $0 != .complete }
         let pipe = (reading: numbers[0], writing: numbers[1])
         let reader = Background {
             let stream = try PeerStream(
-                OwnedDescriptor(owning: pipe.writing),
+                PeerDescriptor(owning: pipe.writing),
                 for: O_WRONLY,
                 cancellation: try Cancellation()
             )
@@ -205,7 +205,7 @@ private let allButA = ProtectionClass.allCases.filter { $0 != .complete }
         let pipe = (reading: numbers[0], writing: numbers[1])
         let writer = Background {
             let stream: PeerStream? = try PeerStream(
-                OwnedDescriptor(owning: pipe.reading),
+                PeerDescriptor(owning: pipe.reading),
                 for: O_RDONLY,
                 cancellation: try Cancellation()
             )

@@ -54,8 +54,8 @@ struct Protect: ParsableCommand {
     func run() throws {
         let scope = try FileProtectionScope(isRecursive: recursive, isDefault: isDefault)
         if scope != .file {
-            let client = try authentication.connect()
-            return try changeClass(of: name, to: fileClass(), scope, in: access.group, client, format)
+            let session = try authentication.connect()
+            return try changeClass(of: name, to: fileClass(), scope, in: access.group, session.client, format)
         }
         let itemName = try ItemName(argument: name)
         let params = ItemProtectParameters(name: itemName, protection: protection.protection, group: access.group)
