@@ -149,6 +149,7 @@ extension KeychainStore {
         guard let found, accessibility == .whenUnlockedDeposit, found.accessibility == accessibility else {
             throw CofferError.locked(attributes.quoted, in: keys.state, for: .write)
         }
+        try checkDeposit(attributes, accessibility)
         return try replaceSealed(found, attributes, secret, now)
     }
 

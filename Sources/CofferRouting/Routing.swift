@@ -38,7 +38,7 @@ package enum Routing {
             rule: rule,
             protection: protection,
             protectionSource: source,
-            convertedFrom: source == .caller && said.store != store ? said : nil,
+            convertedFrom: source == .caller && said.store != store && !wishes.namesBoth ? said : nil,
             signature: rule == .r0 || facts.foundKind == nil ? nil : facts.signature,
             bounds: bounds
         )

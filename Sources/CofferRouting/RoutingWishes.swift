@@ -43,19 +43,23 @@ package struct RoutingWishes: Hashable, Sendable {
         self.group = group
     }
 
+    /// Whether the caller named the protection in the terms of both stores: neither is a conversion.
+    package var namesBoth: Bool { protectionClass != nil && accessibility != nil }
+
     /// The protection that the caller named.
     ///
     /// - Returns: `nil` if it named none.
-    /// - Throws: `param` if it named both a class and an accessibility: even if they correspond, it would be unclear
-    ///   which one applies to a later move between the stores.
+    /// - Throws: `param` if it named a class and an accessibility that do not correspond.
     package func named() throws(CofferError) -> Protection? {
         switch (protectionClass, accessibility) {
+        case (let protectionClass?, let accessibility?) where Accessibility(matching: protectionClass) == accessibility:
+            return .file(protectionClass)
         case (let protectionClass?, let accessibility?):
             throw CofferError(
                 .param,
                 "can't protect an item in two ways: class '\(protectionClass.rawValue)' and "
                     + "accessibility '\(accessibility.rawValue)' were both named",
-                hint: "name one of them: it is converted where the item goes to the other store"
+                hint: "name one of them: it is converted if the item goes to the other store"
             )
         case (let protectionClass?, nil): return .file(protectionClass)
         case (nil, let accessibility?): return .keychain(accessibility)

@@ -85,11 +85,23 @@ import Testing
     }
 
     @Test(arguments: ProtectionClass.allCases, Accessibility.allCases)
-    func `a class and an accessibility together are refused, also where they match`(
+    func `a class and an accessibility together are refused, unless they match`(
         protectionClass: ProtectionClass,
         accessibility: Accessibility
     ) throws {
         let wishes = RoutingWishes(protectionClass: protectionClass, accessibility: accessibility)
+        if Accessibility(matching: protectionClass) == accessibility {
+            for (facts, protection) in [
+                (Self.small, Protection.keychain(accessibility)), (Self.large, .file(protectionClass)),
+            ] {
+                let verdict = try Routing.route(facts, wishes: wishes)
+                #expect(verdict.protection == protection)
+                #expect(verdict.protectionSource == .caller)
+                #expect(verdict.storeSource == .matrix)
+                #expect(verdict.convertedFrom == nil)
+            }
+            return
+        }
         let error = try #require(throws: CofferError.self) { try Routing.route(Self.small, wishes: wishes) }
         #expect(error.code == .param)
         #expect(error.message.contains("'\(protectionClass.rawValue)'"))
@@ -97,7 +109,7 @@ import Testing
     }
 
     @Test func `contradicting options are refused before the size is checked`() {
-        let wishes = RoutingWishes(store: .keychain, protectionClass: .complete, accessibility: .whenUnlocked)
+        let wishes = RoutingWishes(store: .keychain, protectionClass: .complete, accessibility: .always)
         #expect(throws: CofferError(.param, "")) { try Routing.route(Self.large, wishes: wishes) }
     }
 

@@ -162,7 +162,7 @@ extension Vault {
             if located.info.protection != protection { changes.note(located.item.change(.changed)) }
             return try require(params.name, in: group).info
         }
-        let warnings = protection.warnings(convertedFrom: named.store == store ? nil : named)
+        let warnings = protection.warnings(convertedFrom: named.store == store || wishes.namesBoth ? nil : named)
         return .done(Reply(ProtectionChange(item: item, warnings: warnings)))
     }
 }

@@ -80,6 +80,7 @@ extension Vault {
         case .file(let protectionClass):
             if let replaced { throw CofferError.noFile(replaced) }
             guard params.attributes.isEmpty && params.user.isEmpty else { throw CofferError.noAttributes(params.name) }
+            guard params.accessControl == nil else { throw CofferError.noAccessControl(params.name) }
             let target = FileTarget(
                 name: params.name,
                 group: group,
@@ -241,7 +242,7 @@ extension QualifiedName {
 extension ItemPutParameters {
     /// The attributes as a change of an item.
     fileprivate var change: KeychainChange {
-        KeychainChange(attributes: attributes, user: user, historyCount: keepCount)
+        KeychainChange(attributes: attributes, user: user, historyCount: keepCount, accessControl: accessControl)
     }
 
     /// Refuses attributes that are parts of the name, or that a put can't set.

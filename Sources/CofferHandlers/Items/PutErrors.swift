@@ -21,6 +21,14 @@ extension CofferError {
         )
     }
 
+    static func noAccessControl(_ name: ItemName) -> CofferError {
+        CofferError(
+            .param,
+            "\(name.quoted) would be a file, and a file has no access control",
+            hint: "leave '--access-control' out, or store up to \(Limits.secretBytes) bytes with '--store keychain'"
+        )
+    }
+
     static func noFile(_ item: KeychainItem) -> CofferError {
         CofferError(
             .dataTooLarge,

@@ -435,8 +435,8 @@ extension ItemMoveParameters: WireObject {
 
 /// The parameters of `item.protect`.
 ///
-/// Changes the protection of an item. Exactly one of class and accessible is given; either is converted
-/// for the store that holds the item.
+/// Changes the protection of an item. One of class and accessible is given, which is converted for the
+/// store that holds the item, or both with the same meaning.
 ///
 /// - Throws: `authFailed`, `dataTooLarge`, `decode`, `diskFull`, `duplicateItem`,
 ///   `interactionNotAllowed`, `interactionRequired`, `internal`, `io`, `itemNotFound`,
@@ -450,11 +450,11 @@ public struct ItemProtectParameters: MethodParameters {
     public let name: ItemName
     /// The new protection class.
     ///
-    /// Absent means: exactly one of the two.
+    /// Absent means: one of the two, or both with the same meaning.
     public let protectionClass: ProtectionClass?
     /// The new accessibility.
     ///
-    /// Absent means: exactly one of the two.
+    /// Absent means: one of the two, or both with the same meaning.
     public let accessibility: Accessibility?
     /// The access group of the item.
     ///
@@ -548,6 +548,10 @@ public struct ItemPutParameters: MethodParameters {
     ///
     /// Absent means false.
     public let isIfAbsent: Bool
+    /// The authentication that is required before the secret is used.
+    ///
+    /// A file has none. Absent means: of a new secret no authentication; otherwise as it is.
+    public let accessControl: AccessControl?
     /// How many former values of a secret are kept, or former contents of a file.
     ///
     /// Absent means: of a new secret 10, of a new file as many as its directory says; otherwise as it is.
@@ -564,6 +568,7 @@ public struct ItemPutParameters: MethodParameters {
         attributes: [KeychainAttribute: AttributeValue] = [:],
         user: [AttributeName: String] = [:],
         isIfAbsent: Bool = false,
+        accessControl: AccessControl? = nil,
         keepCount: Int? = nil,
         wantsProgress: Bool = false
     ) {
@@ -572,6 +577,7 @@ public struct ItemPutParameters: MethodParameters {
         self.attributes = attributes
         self.user = user
         self.isIfAbsent = isIfAbsent
+        self.accessControl = accessControl
         self.keepCount = keepCount
         self.wantsProgress = wantsProgress
     }
@@ -586,17 +592,19 @@ extension ItemPutParameters: WireObject {
         attributes = try reader.attributes("attributes", of: .genericPassword, inQuery: false)
         user = try reader.userAttributes("user")
         isIfAbsent = try reader.optionalBool("ifAbsent") ?? false
+        accessControl = try reader.accessControl("accessControl")
         keepCount = try reader.optionalInteger("keep", in: 0...Int64(Limits.historyValues)).map { Int($0) }
         wantsProgress = try reader.optionalBool("progress") ?? false
     }
 
     package var json: JSONObject {
-        var object = JSONObject(capacity: 7)
+        var object = JSONObject(capacity: 8)
         object.append(wishes.json)
         object.append("name", name)
         if !attributes.isEmpty { object.append("attributes", attributes) }
         if !user.isEmpty { object.append("user", user) }
         if isIfAbsent { object.append("ifAbsent", true) }
+        object.append("accessControl", accessControl)
         object.append("keep", keepCount)
         if wantsProgress { object.append("progress", true) }
         return object

@@ -151,7 +151,8 @@ package enum Method: String, CaseIterable, Sendable {
     case itemMove = "item.move"
     /// Changes the protection of an item.
     ///
-    /// Exactly one of class and accessible is given; either is converted for the store that holds the item.
+    /// One of class and accessible is given, which is converted for the store that holds the item, or both
+    /// with the same meaning.
     case itemProtect = "item.protect"
     /// Stores an item.
     ///

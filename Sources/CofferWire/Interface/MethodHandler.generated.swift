@@ -236,8 +236,8 @@ package protocol MethodHandler {
     func itemMove(_ parameters: ItemMoveParameters, _ context: consuming Context) throws -> Answer
     /// Answers `item.protect`.
     ///
-    /// Changes the protection of an item. Exactly one of class and accessible is given; either is converted
-    /// for the store that holds the item.
+    /// Changes the protection of an item. One of class and accessible is given, which is converted for the
+    /// store that holds the item, or both with the same meaning.
     func itemProtect(_ parameters: ItemProtectParameters, _ context: consuming Context) throws -> Answer
     /// Answers `item.put`.
     ///
