@@ -31,6 +31,7 @@ struct AddLogin: ParsableCommand {
     @Flag(help: "Replace what is stored there.")
     var replace = false
 
+    @OptionGroup var protection: NewProtectionOptions
     @OptionGroup var access: GroupOptions
     @OptionGroup var authentication: AuthenticationOptions
     @OptionGroup var format: FormatOptions
@@ -42,6 +43,7 @@ struct AddLogin: ParsableCommand {
 
     func run() throws {
         let itemName = try ItemName(argument: name)
+        let protection = try protection.protection()
         let given = try authentication.readGiven()
         let password = try generate ? recipe.password() : Self.read(itemName)
         let secret = try content(password)
@@ -54,9 +56,10 @@ struct AddLogin: ParsableCommand {
                     hint: "--replace replaces it; 'coffer put NAME --field F' changes one field"
                 )
             }
-            try session.replace(stored, with: secret)
+            try session.replace(stored, with: secret, protecting: protection)
         } else {
-            try session.create(itemName, secret, PlacementOptions(newSecretIn: access.group))
+            let wishes = PlacementOptions(newSecretIn: access.group)
+            try session.create(itemName, secret, wishes, protecting: protection)
         }
         if generate { Output.standardError.line(recipe.strength) }
         var report = StoredReport(name: itemName, isReplaced: stored != nil)

@@ -34,7 +34,7 @@ extension Put {
     /// - Throws: The exit code of the first file that could not be stored; the others are.
     func putDirectory(_ path: String, below name: ItemName, _ wishes: PlacementOptions) throws {
         let entries = try DirectoryWalk.entries(below: path.withoutFinalSlashes)
-        let client = try connection.connect()
+        let client = try authentication.connection.connect()
         let progress = GatheredProgress(total: entries.reduce(0) { $0 + $1.byteCount })
         var (secretCount, fileCount) = (0, 0)
         var first: ExitStatus?

@@ -68,24 +68,26 @@ extension Session {
         _ field: String,
         of name: ItemName,
         to value: Secret,
-        _ wishes: PlacementOptions
+        _ wishes: PlacementOptions,
+        protecting protection: NewProtection = NewProtection()
     ) throws(CofferError) -> StoredReport {
         guard let stored = try secretIfPresent(name, in: wishes.group) else {
-            try create(name, try SecretFields.new(field, value), wishes)
+            try create(name, try SecretFields.new(field, value), wishes, protecting: protection)
             return StoredReport(name: name, field: field)
         }
-        return try setField(field, of: stored, to: value)
+        return try setField(field, of: stored, to: value, protecting: protection)
     }
 
     /// Stores a value as a field of a secret that was read.
     package func setField(
         _ field: String,
         of stored: StoredSecret,
-        to value: Secret
+        to value: Secret,
+        protecting protection: NewProtection = NewProtection()
     ) throws(CofferError) -> StoredReport {
         let fields = try stored.fields()
         let isReplaced = (try? fields.value(of: field)) != nil
-        try replace(stored, with: try fields.setting(field, to: value))
+        try replace(stored, with: try fields.setting(field, to: value), protecting: protection)
         return StoredReport(name: stored.name, field: field, isReplaced: isReplaced)
     }
 }

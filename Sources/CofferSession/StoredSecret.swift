@@ -74,17 +74,31 @@ extension Session {
     ///
     /// In the keychain, the daemon compares and replaces in one step. A file is compared before it is replaced.
     ///
+    /// - Parameters:
+    ///   - stored: The secret.
+    ///   - content: Its new content.
+    ///   - protection: The protection that it gets with that.
     /// - Throws: `duplicateItem` if another client has changed it.
-    package func replace(_ stored: StoredSecret, with content: Secret) throws(CofferError) {
+    package func replace(
+        _ stored: StoredSecret,
+        with content: Secret,
+        protecting protection: NewProtection = NewProtection()
+    ) throws(CofferError) {
+        try showNewPassword(for: protection.accessControl)
         let info = stored.info
         guard var query = KeychainQuery(for: info), content.count <= Limits.secretBytes else {
             let now = try client.call(ItemShowParameters(name: stored.name, group: info.group)).value
             guard now.modified == info.modified else { throw .changed(stored.name) }
-            return try put(stored.name, content, PlacementOptions(keeping: info))
+            return try put(stored.name, content, protection.changing(PlacementOptions(keeping: info)), protection)
         }
         query.attributes[.modificationDate] = .date(info.modified)
         do throws(CofferError) {
-            _ = try call(KeychainUpdateParameters(query, replacingBy: content), payload: content)
+            let change = KeychainChange(
+                accessibility: protection.readable?.accessibility,
+                accessControl: protection.accessControl
+            )
+            let updated = try call(KeychainUpdateParameters(query, change, replacingBy: content), payload: content)
+            Output.warn(updated.value.warnings)
         } catch {
             throw error.code == .itemNotFound ? .changed(stored.name) : error
         }
@@ -93,9 +107,15 @@ extension Session {
     /// Stores a secret under a name that has none.
     ///
     /// - Throws: `duplicateItem` if another client has stored one meanwhile.
-    package func create(_ name: ItemName, _ content: Secret, _ wishes: PlacementOptions) throws(CofferError) {
+    package func create(
+        _ name: ItemName,
+        _ content: Secret,
+        _ wishes: PlacementOptions,
+        protecting protection: NewProtection = NewProtection()
+    ) throws(CofferError) {
+        try showNewPassword(for: protection.accessControl)
         do throws(CofferError) {
-            try put(name, content, wishes, isIfAbsent: true)
+            try put(name, content, protection.changing(wishes), protection, isIfAbsent: true)
         } catch {
             throw error.code == .duplicateItem ? .changed(name) : error
         }
@@ -105,12 +125,18 @@ extension Session {
         _ name: ItemName,
         _ content: Secret,
         _ wishes: PlacementOptions,
+        _ protection: NewProtection,
         isIfAbsent: Bool = false
     ) throws(CofferError) {
         guard content.count > 0 else {
             throw CofferError(.param, "nothing was stored under \(name.quoted): it would be empty")
         }
-        let params = ItemPutParameters(name: name, wishes: wishes, isIfAbsent: isIfAbsent)
+        let params = ItemPutParameters(
+            name: name,
+            wishes: wishes,
+            isIfAbsent: isIfAbsent,
+            accessControl: protection.accessControl
+        )
         Output.warn(try call(params, payload: content).value.warnings)
     }
 }

@@ -94,6 +94,62 @@ import Testing
         try expect(daemon, "coffer get anna && coffer remove anna", "secret")
     }
 
+    @Test func `put, generate and login add take an access control, and edit keeps it`() throws {
+        let daemon = try vault()
+        for line in [
+            "printf one | coffer put a --access-control devicePasscode",
+            "coffer generate b --access-control devicePasscode",
+            "printf one | coffer login add c --username nina --access-control devicePasscode",
+            "printf one | coffer put d && coffer generate d --replace --access-control devicePasscode",
+        ] {
+            try expect(daemon, line)
+        }
+        for name in ["a", "b", "c", "d"] {
+            try expect(daemon, "coffer get \(name)", status: 77, "")
+            try expect(daemon, "coffer get \(name) --passcode-fd 3 3<pass >/dev/null")
+        }
+        // What replaces the content keeps it.
+        try expect(daemon, "printf two | coffer put a")
+        try expect(daemon, "coffer generate b --replace --passcode-fd 3 3<pass")
+        try expect(daemon, "EDITOR='sh -c \"echo two >\\$0\"' coffer edit c --passcode-fd 3 3<pass")
+        for name in ["a", "b", "c"] { try expect(daemon, "coffer get \(name)", status: 77, "") }
+        try expect(daemon, "coffer get a --passcode-fd 3 3<pass", "two")
+    }
+
+    @Test func `put takes an application password, and authenticates where writes are protected`() throws {
+        let daemon = try vault()
+        try expect(
+            daemon,
+            "printf one | coffer put a --access-control applicationPassword,protectWrites --application-password-fd 3 3<own"
+        )
+        try expect(daemon, "printf two | coffer put a", status: 77, "")
+        try expect(daemon, "printf two | coffer put a --application-password-fd 3 3<wrong", status: 77, "")
+        try expect(daemon, "printf two | coffer put a --application-password-fd 3 3<own")
+        try expect(daemon, "coffer get a --application-password-fd 3 3<own", "two")
+    }
+
+    @Test(
+        arguments: [
+            ("head -c 5000 /dev/zero | coffer put a --access-control userPresence", "a file has no access control"),
+            ("head -c 50000 /dev/zero | coffer put a --access-control userPresence", "a file has no access control"),
+            ("printf x | coffer put a --readable deposit --access-control userPresence", "a deposit has none"),
+            ("mkdir f && coffer put a f --access-control userPresence", "that is a directory"),
+            ("printf x | coffer put a --field b --access-control userPresence", "--field can't be combined with"),
+            ("printf x | coffer put a --access-control nonsense", "is none of its words"),
+            ("coffer generate a --access-control nonsense", "is none of its words"),
+        ]
+    )
+    func `an access control is refused where there can be none, and nothing is stored`(
+        line: String,
+        reason: String
+    ) throws {
+        let daemon = try vault()
+        let result = try run(daemon, line)
+        #expect(result.status == 64, "\(line)")
+        #expect(result.errors.contains(reason), "\(result.errors)")
+        try expect(daemon, "coffer show a", status: 66)
+    }
+
     @Test func `words that are none, or make no sense together, are refused with the reason`() throws {
         let daemon = try vault()
         for (words, reason) in [

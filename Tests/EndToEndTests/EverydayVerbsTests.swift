@@ -209,7 +209,7 @@ import Testing
         #expect(asked.text == "stored 'asked' as a file; it stays readable while locked\n")
         try daemon.directory.write(Array(String(repeating: "prose ", count: 2000).utf8), to: "letter")
         let letter = try run(daemon, "coffer put letter letter")
-        #expect(letter.text.contains("it stays readable while locked (--protection complete changes that)"))
+        #expect(letter.text.contains("it stays readable while locked (--readable unlocked changes that)"))
     }
 
     @Test func `a put that changes the protection of what is there says so, and one that keeps it does not`() throws {

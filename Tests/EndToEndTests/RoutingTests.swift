@@ -80,6 +80,58 @@ import Testing
         #expect(try coffer("put late", bytes(5000)).text.contains("file store as complete (R8)"))
     }
 
+    // MARK: One option for both stores
+
+    @Test(
+        arguments: [
+            ("unlocked", "WhenUnlocked", "complete", [75, 75]),
+            ("deposit", "WhenUnlockedDeposit", "completeUnlessOpen", [75, 75]),
+            ("after-login", "AfterFirstUnlock", "completeUntilFirstUserAuthentication", [0, 0]),
+            ("always", "Always", "none", [0, 0]),
+        ] as [(String, String, String, [Int32])]
+    )
+    func `--readable means the same in both stores, and is no conversion`(
+        word: String,
+        accessibility: String,
+        protectionClass: String,
+        locked: [Int32]
+    ) throws {
+        let small = try coffer("put small --readable \(word)", bytes(5))
+        #expect(small.text.contains("keychain as \(accessibility) (R6)"))
+        let large = try coffer("put large --readable \(word)", bytes(5000))
+        #expect(large.text.contains("file store as \(protectionClass) (R8)"))
+        for result in [small, large] { #expect(!result.errors.contains("is a protection of")) }
+        #expect(try coffer("explain --size 5000 --readable \(word)").text.contains("you said so"))
+        for name in ["generated", "login"] {
+            let make = name == "login" ? "login add login --username nina --generate" : "generate generated"
+            #expect(try coffer("\(make) --readable \(word)").status == 0)
+            #expect(try object("show \(name)")["accessible"] as? String == accessibility)
+            #expect(try coffer("\(make) --replace --readable unlocked").status == 0)
+            #expect(try object("show \(name)")["accessible"] as? String == "WhenUnlocked")
+        }
+        #expect(try coffer("put before", bytes(5000)).status == 0)
+        let changed = try coffer("protect before --readable \(word)")
+        #expect(changed.status == 0)
+        #expect(changed.errors.isEmpty)
+        #expect(try object("show before")["class"] as? String == protectionClass)
+        #expect(try coffer("protect generated --readable \(word)").status == 0)
+        #expect(try object("show generated")["accessible"] as? String == accessibility)
+        #expect(try coffer("lock --now").status == 0)
+        #expect(try ["small", "large"].map { try coffer("get \($0)").status } == locked)
+    }
+
+    @Test(
+        arguments: [
+            "put a --readable unlocked --protection complete", "put a --readable unlocked --accessible WhenUnlocked",
+            "explain --size 5 --readable always --protection none", "protect a complete --readable unlocked",
+            "protect a",
+            "put a --readable never",
+        ]
+    )
+    func `--readable is instead of a class or an accessibility`(line: String) throws {
+        #expect(try coffer(line, bytes(5)).status == 64)
+    }
+
     // MARK: Files and pipes
 
     @Test func `a FILE is presented as a file, and a pipe is not, whatever its name`() throws {

@@ -33,6 +33,7 @@ struct Generate: ParsableCommand {
     @Flag(help: "Print the password, too.")
     var print = false
 
+    @OptionGroup var protection: NewProtectionOptions
     @OptionGroup var access: GroupOptions
     @OptionGroup var authentication: AuthenticationOptions
     @OptionGroup var format: FormatOptions
@@ -44,13 +45,14 @@ struct Generate: ParsableCommand {
 
     func run() throws {
         let itemName = try ItemName(argument: name)
+        let protection = try protection.protection()
         let session = try authentication.connect()
         let stored = try session.secretIfPresent(itemName, in: access.group)
         let fields = field == nil ? nil : try stored?.fields()
         let isTaken = stored != nil && (field == nil || fields?.names.contains(field ?? "") == true)
         if isTaken && !replace { try confirm(itemName) }
         let password = try recipe.password()
-        let report = try store(password, itemName, over: stored, session)
+        let report = try store(password, itemName, over: stored, protection, session)
         Output.standardError.line("\(recipe.strength)")
         if print { return try Output.standardOutput.line(password) }
         format.show(report)
@@ -60,19 +62,23 @@ struct Generate: ParsableCommand {
         _ password: Secret,
         _ name: ItemName,
         over stored: StoredSecret?,
+        _ protection: NewProtection,
         _ session: Session
     ) throws(CofferError) -> StoredReport {
         var report = StoredReport(name: name, field: field, isReplaced: stored != nil)
         if let field {
             let wishes = PlacementOptions(newSecretIn: access.group)
             report =
-                if let stored { try session.setField(field, of: stored, to: password) } else {
-                    try session.setField(field, of: name, to: password, wishes)
+                if let stored {
+                    try session.setField(field, of: stored, to: password, protecting: protection)
+                } else {
+                    try session.setField(field, of: name, to: password, wishes, protecting: protection)
                 }
         } else if let stored {
-            try session.replace(stored, with: password)
+            try session.replace(stored, with: password, protecting: protection)
         } else {
-            try session.create(name, password, PlacementOptions(newSecretIn: access.group))
+            let wishes = PlacementOptions(newSecretIn: access.group)
+            try session.create(name, password, wishes, protecting: protection)
         }
         report.more = [("entropyBits", .integer(Int64(recipe.bits)))]
         return report

@@ -12,6 +12,8 @@ struct PlacementArguments: ParsableArguments {
     @Option(help: "What it is used for: decides its protection.")
     var scenario: Scenario?
 
+    @OptionGroup var readability: ReadabilityOptions
+
     @Option(help: "When it can be read, as a protection class of files.")
     var protection: ProtectionClass?
 
@@ -26,6 +28,12 @@ struct PlacementArguments: ParsableArguments {
     @Flag(help: "The content consists of fields with names.")
     var structured = false
 
+    func validate() throws {
+        if readability.readable != nil && (protection != nil || accessible != nil) {
+            throw ValidationError("--readable can't be combined with --protection or --accessible")
+        }
+    }
+
     /// The options as parameters of a request.
     var wishes: PlacementOptions {
         var wishes = PlacementOptions()
@@ -36,7 +44,7 @@ struct PlacementArguments: ParsableArguments {
         wishes.group = access.group
         wishes.store = store
         wishes.isStructured = structured
-        return wishes
+        return NewProtection(readable: readability.readable).changing(wishes)
     }
 }
 

@@ -39,7 +39,9 @@ struct Protect: ParsableCommand {
     var name: String
 
     @Argument(help: ArgumentHelp("The class or the accessibility.", valueName: "class"))
-    var protection: ProtectionArgument
+    var protection: ProtectionArgument?
+
+    @OptionGroup var readability: ReadabilityOptions
 
     @Flag(name: .shortAndLong, help: "Change all files in a directory, and new ones.")
     var recursive = false
@@ -51,22 +53,43 @@ struct Protect: ParsableCommand {
     @OptionGroup var authentication: AuthenticationOptions
     @OptionGroup var format: FormatOptions
 
+    func validate() throws {
+        if (protection == nil) == (readability.readable == nil) {
+            throw ValidationError("give either CLASS or --readable")
+        }
+    }
+
     func run() throws {
         let scope = try FileProtectionScope(isRecursive: recursive, isDefault: isDefault)
         if scope != .file {
-            let session = try authentication.connect()
-            return try changeClass(of: name, to: fileClass(), scope, in: access.group, session.client, format)
+            let client = try authentication.connect().client
+            return try changeClass(of: name, to: fileClass(), scope, in: access.group, client, format)
         }
         let itemName = try ItemName(argument: name)
-        let params = ItemProtectParameters(name: itemName, protection: protection.protection, group: access.group)
+        let params = ItemProtectParameters(
+            name: itemName,
+            protectionClass: protectionClass,
+            accessibility: accessibility,
+            group: access.group
+        )
         let change = try authentication.connect().call(params).value
         Output.warn(change.warnings)
         let now = change.item.protection
         format.show(change.json, "protected \(itemName.quoted) in the \(now.store.words); \(now.sentence)")
     }
 
+    private var protectionClass: ProtectionClass? {
+        if case .file(let protectionClass)? = protection?.protection { return protectionClass }
+        return readability.readable?.protectionClass
+    }
+
+    private var accessibility: Accessibility? {
+        if case .keychain(let accessibility)? = protection?.protection { return accessibility }
+        return readability.readable?.accessibility
+    }
+
     private func fileClass() throws(CofferError) -> ProtectionClass {
-        guard case .file(let protectionClass) = protection.protection else {
+        guard let protectionClass else {
             throw CofferError(
                 .param,
                 "an accessibility is for secrets, and a directory has files",

@@ -46,14 +46,15 @@ struct Put: ParsableCommand {
     var trim = false
 
     @OptionGroup var notes: NoteOptions
+    @OptionGroup var control: AccessControlOptions
 
-    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var authentication: AuthenticationOptions
     @OptionGroup var format: FormatOptions
 
     func validate() throws {
-        if field != nil && (ifAbsent || explain || allowEmpty || keep != nil || !notes.isEmpty) {
+        if field != nil && (ifAbsent || explain || allowEmpty || keep != nil || !notes.isEmpty || control.isGiven) {
             throw ValidationError(
-                "--field can't be combined with --if-absent, --explain, --allow-empty, --keep, --expires, --note or --tag"
+                "--field can't be combined with --if-absent, --explain, --allow-empty, --keep, --expires, --note, --tag or --access-control"
             )
         }
     }
@@ -64,13 +65,15 @@ struct Put: ParsableCommand {
         if let file, DirectoryWalk.isDirectory(file) { return try putDirectory(file, below: folderName(), wishes) }
         let itemName = try ItemName(argument: name)
         let attributes = try notes.attributes()
+        let accessControl = try control.accessControl()
+        let given = try authentication.readGiven()
         let source = try SecretInput.open(file)
         // One byte more than the limit of a keychain item is enough for the decision; the rest stays in the
         // source.
         let isTyped = file == nil && isTypedInput
         let content = try isTyped ? askContent(itemName) : readContent(from: source.number, file, itemName)
         if let field {
-            let session = Session(client: try connection.connect(), given: [:])
+            let session = try authentication.connect(with: given)
             let value = try content.withoutLineEnd()
             let change = try session.setField(field, of: itemName, to: value, wishes)
             return format.show(change)
@@ -78,7 +81,9 @@ struct Put: ParsableCommand {
         if file != nil { wishes = wishes.presenting(source) }
         let isComplete = content.count <= Limits.secretBytes
         // Connects after the input was checked, so that bad input does not start the daemon.
-        let client = try connection.connect()
+        let session = try authentication.connect(with: given)
+        let client = session.client
+        try session.showNewPassword(for: accessControl)
         let bar = isComplete ? nil : ProgressBar()
         defer { bar?.finish() }
         let params = ItemPutParameters(
@@ -87,15 +92,20 @@ struct Put: ParsableCommand {
             attributes: attributes,
             user: try notes.user(),
             isIfAbsent: ifAbsent,
+            accessControl: accessControl,
             keepCount: keep?.count,
             wantsProgress: bar != nil
         )
-        let placement = try client.call(
-            params,
-            payload: content,
-            passing: isComplete ? nil : source.number,
-            progress: bar.map { bar in { bar.update($0.done, of: $0.total) } }
-        ).value
+        let placement =
+            if isComplete { try session.call(params, payload: content).value } else {
+                // A stream can be read once: no request is repeated with it.
+                try client.call(
+                    params,
+                    payload: content,
+                    passing: source.number,
+                    progress: bar.map { bar in { bar.update($0.done, of: $0.total) } }
+                ).value
+            }
         bar?.finish()
         Output.warn(placement.warnings)
         let isNamed = wishes.protectionClass != nil || wishes.accessibility != nil
@@ -109,10 +119,10 @@ struct Put: ParsableCommand {
 
     /// The name below which the files of a directory are stored.
     private func folderName() throws(CofferError) -> ItemName {
-        guard field == nil, !explain, notes.isEmpty, !trim, keep == nil else {
+        guard field == nil, !explain, notes.isEmpty, !control.isGiven, !trim, keep == nil else {
             throw CofferError(
                 .param,
-                "--field, --explain, --trim, --keep, --expires, --note and --tag are for one item, and that is a directory"
+                "--field, --explain, --trim, --keep, --expires, --note, --tag and --access-control are for one item, and that is a directory"
             )
         }
         return try ItemName(argument: name.hasSuffix("/") ? String(name.dropLast()) : name)
@@ -173,7 +183,7 @@ private struct PlacementReport: Printable {
         let place: Line = placement.protection.store == .file ? "as a file" : "in the keychain"
         let remedy: Line =
             placement.protection.isReadableWhileLocked && !isProtectionNamed
-            ? " (--protection complete changes that)" : ""
+            ? " (--readable unlocked changes that)" : ""
         let stored: Line = "stored \(name.quoted) \(place); \(placement.protection.sentence)\(remedy)"
         return isExplained ? [stored, placement.explanation] : [stored]
     }
