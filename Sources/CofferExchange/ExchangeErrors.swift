@@ -1,8 +1,5 @@
 internal import CofferClient
 
-/// A number with its noun and verb, such as "1 item is".
-package func counted(_ count: Int, _ one: String, _ many: String) -> String { "\(count) \(count == 1 ? one : many)" }
-
 extension CofferError {
     /// The error for a file that is not of its format.
     static func malformed(_ finding: String, hint: String? = nil) -> CofferError {

@@ -96,13 +96,15 @@ package enum SecretInput {
     package static func ask(
         _ prompt: Line,
         limit: Int,
-        orElse hint: String =
-            "give a passcode by --passcode-fd, a new one by --new-passcode-fd, a recovery key by --recovery-key-fd, "
-            + "and a secret by standard input"
+        orElse hint: String = hintWithoutTerminal
     ) throws(CofferError) -> SecretBytes {
         let terminal = try openTerminal(orElse: hint)
         return try TerminalPrompt(text: prompt, limit: limit, isShown: false, terminal: terminal.number).ask()
     }
+
+    private static let hintWithoutTerminal =
+        "give a passcode by --passcode-fd, a new one by --new-passcode-fd, a recovery key by --recovery-key-fd, "
+        + "and a secret by standard input"
 
     /// Opens the controlling terminal.
     ///
@@ -121,7 +123,10 @@ package enum SecretInput {
         try askTwice("New \(what): ", "Repeat \(what): ", of: what, limit: Limits.passcodeBytes, check: check)
     }
 
-    /// Prompts twice, because a typed secret is not seen.
+    /// How often a person is prompted for a new secret that is weak, or was mistyped.
+    private static let attempts = 3
+
+    /// Prompts twice, because a typed secret is not seen, and again if the answers differ or the first one is refused.
     ///
     /// - Parameters:
     ///   - what: The noun for the error text.
@@ -133,12 +138,22 @@ package enum SecretInput {
         limit: Int,
         check: (Secret) throws(CofferError) -> Void
     ) throws(CofferError) -> Secret {
-        let first = Secret(try ask(prompt, limit: limit))
-        try check(first)
-        guard first.isEqual(to: Secret(try ask(repetition, limit: limit))) else {
-            throw CofferError(.param, "the two \(what)s differ", hint: "run the command again")
+        let screen = try openTerminal(orElse: hintWithoutTerminal)
+        var left = attempts
+        while true {
+            let first = Secret(try ask(prompt, limit: limit))
+            let refusal = refusal(of: first, by: check)
+            if refusal == nil, first.isEqual(to: Secret(try ask(repetition, limit: limit))) { return first }
+            let error = refusal ?? CofferError(.param, "the two \(what)s differ", hint: "run the command again")
+            left -= 1
+            guard left > 0, error.code == .param else { throw error }
+            Output(descriptor: screen.number).line("Try again: \(error.message).")
         }
-        return first
+    }
+
+    private static func refusal(of typed: Secret, by check: (Secret) throws(CofferError) -> Void) -> CofferError? {
+        do throws(CofferError) { try check(typed) } catch { return error }
+        return nil
     }
 }
 

@@ -181,7 +181,10 @@ import Testing
         let differing = try onTerminal(
             daemon,
             "coffer keychain add pass --account b --access-control applicationPassword",
-            [("New application password: ", "own"), ("Repeat application password: ", "other")]
+            Array(
+                repeating: [("New application password: ", "own"), ("Repeat application password: ", "other")],
+                count: 3
+            ).flatMap(\.self)
         )
         #expect(differing.status == 64)
         #expect(differing.shown.contains("the two application passwords differ"))

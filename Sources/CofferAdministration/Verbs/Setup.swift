@@ -35,9 +35,6 @@ struct Setup: ParsableCommand {
     @OptionGroup var strength: PasscodeStrengthOptions
     @OptionGroup var connection: ConnectionOptions
 
-    /// How often the passcode is asked for.
-    private static let attempts = 3
-
     func validate() throws {
         if let lockAfter, !LockSettings.minutes.contains(lockAfter) {
             throw ValidationError("--lock-after is 0 to \(LockSettings.minutes.upperBound) minutes")
@@ -59,8 +56,8 @@ struct Setup: ParsableCommand {
         }
 
         screen.line("1. The passcode opens your vault. Four words that have nothing to do with each other are good.")
-        let passcode = try askPasscode(screen)
-        screen.line("\n2. Your login can unlock the vault, if the passcode is the password of the login.")
+        let passcode = try SecretInput.askNew(check: strength.check)
+        screen.line("\n2. Your login can unlock the vault, if the passcode is your login password.")
         let login = try login ?? askLogin(question, screen)
         screen.line("\n3. The vault locks when the machine sleeps, when its screen is locked, and when you log out.")
         if let minutes = try lockAfter ?? askMinutes(question, screen, settings) {
@@ -93,19 +90,6 @@ struct Setup: ParsableCommand {
         )
     }
 
-    /// Asks for the passcode, again if it is weak or the two answers differ.
-    private func askPasscode(_ screen: Output) throws(CofferError) -> Secret {
-        for _ in 1..<Self.attempts {
-            do throws(CofferError) {
-                return try SecretInput.askNew(check: strength.check)
-            } catch {
-                guard error.code == .param else { throw error }
-                screen.line("   Once more, please: \(error.message).")
-            }
-        }
-        return try SecretInput.askNew(check: strength.check)
-    }
-
     private func makeVault(_ passcode: Secret) throws -> (client: BlockingClient, recoveryKey: Secret) {
         // The daemon reads its settings when it starts.
         if ServiceManager.isUsersRunning { _ = ServiceManager.user.control("try-restart", "cofferd.service") }
@@ -119,7 +103,7 @@ struct Setup: ParsableCommand {
             screen.line("   It does not now: the package libpam-coffer is not installed.")
             return false
         }
-        return try question.decide("   Is it, and shall the login unlock the vault?")
+        return try question.decide("   Is the passcode your login password, and should the login unlock the vault?")
     }
 
     /// The minutes after which an unused vault locks; `nil` where that stays as it is.
