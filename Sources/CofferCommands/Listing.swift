@@ -62,7 +62,7 @@ struct Listing {
                 let marks = output.isTerminal
                 output.lines(items.lazy.map { name(of: $0, showsGroups, marks: marks) })
             case .table: output.lines(table(showsGroups).lines(for: output.columnCount))
-            case .tree: output.lines(NameTree(names).lines)
+            case .tree: output.lines(tree(showsGroups).lines)
             }
         }
         Output.warn(ofSealed: sealedCount)
@@ -78,6 +78,12 @@ struct Listing {
         if !showsGroup && !marks { return "\(name: typed)" }
         let called: Line = marks && typed != item.name ? "  \(name: item.name)" : ""
         return "\(group)\(name: typed)\(called)\(mark)"
+    }
+
+    private func tree(_ showsGroups: Bool) -> NameTree {
+        guard showsGroups else { return NameTree(names.map(\.parts)) }
+        let groups = Set(items.map(\.group)).sorted().map { [Substring($0)] }
+        return NameTree(groups + zip(items, names).map { [Substring($0.group)] + $1.parts })
     }
 
     private func table(_ showsGroups: Bool) -> Table {
@@ -107,10 +113,20 @@ extension CofferError {
     static func damagedItems(_ count: Int) -> CofferError {
         CofferError(
             .decode,
-            "\(count) items are damaged or were tampered with, and have no name to list",
+            counted(
+                count,
+                "item is damaged or was tampered with, and has",
+                "items are damaged or were tampered with, and have"
+            )
+                + " no name to list",
             hint: "'coffer doctor' names them, as far as that can be done"
         )
     }
+}
+
+extension String {
+    /// The parts of a name.
+    fileprivate var parts: [Substring] { utf8.split(separator: UInt8(ascii: "/")).map { Substring($0) } }
 }
 
 /// The names of a listing as a tree of their parts.
@@ -119,9 +135,9 @@ private struct NameTree {
     /// The indices of the children, by the bytes of their parts.
     private var places: [[UInt8]: Int] = [:]
 
-    /// Makes the tree of sorted names.
-    init(_ names: [String]) {
-        for name in names { insert(name.utf8.split(separator: UInt8(ascii: "/")).map { Substring($0) }[...]) }
+    /// Makes the tree of the parts of sorted names.
+    init(_ names: [[Substring]]) {
+        for parts in names { insert(parts[...]) }
     }
 
     private mutating func insert(_ parts: ArraySlice<Substring>) {

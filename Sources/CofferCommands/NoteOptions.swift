@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import CofferClient
 internal import CofferSession
+internal import CofferTerminal
 
 /// What a person notes about a secret, as attributes of its keychain item.
 struct NoteOptions: ParsableArguments {
@@ -20,6 +21,7 @@ struct NoteOptions: ParsableArguments {
         var attributes: [KeychainAttribute: AttributeValue] = [:]
         if let expires { attributes[.expiryDate] = .date(try Moment.milliseconds(expires, of: "--expires")) }
         if let note { attributes[.comment] = .text(try textArgument(note, of: "--note")) }
+        attributes.warnOfPastExpiry()
         return attributes
     }
 
@@ -33,5 +35,13 @@ struct NoteOptions: ParsableArguments {
             words.append(try textArgument(word, of: "--tag"))
         }
         return words.isEmpty ? [:] : ["tags": words.joined(separator: " ")]
+    }
+}
+
+extension [KeychainAttribute: AttributeValue] {
+    /// Warns if an item would be expired when it is stored, which is rarely meant.
+    func warnOfPastExpiry() {
+        guard case .date(let date)? = self[.expiryDate], date < Moment.now else { return }
+        Output.warn(["the item has expired already: it was valid until \(Timestamp.text(date))"])
     }
 }

@@ -39,11 +39,20 @@ import Testing
 
     @Test func `tomorrow begins after today, and both at midnight`() throws {
         let (today, tomorrow) = (
-            try Moment.milliseconds("today", of: "-"), try Moment.milliseconds("tomorrow", of: "-")
+            try Moment.milliseconds("today", of: "-", .ago), try Moment.milliseconds("tomorrow", of: "-", .ago)
         )
         // A day of 23 or 25 hours is one in which the clock is changed.
         #expect([23, 24, 25].contains((tomorrow - today) / 3_600_000))
         #expect(today <= Moment.now && Moment.now < tomorrow)
+    }
+
+    @Test(arguments: ["today", "tomorrow", "2027-01-31", "2027-03-28", "2027-10-31", "2028-02-29"])
+    func `a date without a time contains the whole day`(day: String) throws {
+        let (first, last) = (try Moment.milliseconds(day, of: "-", .ago), try Moment.milliseconds(day, of: "-"))
+        #expect([23, 24, 25].contains((last + 1000 - first) / 3_600_000))
+        guard day.contains("-") else { return }
+        #expect(try Moment.milliseconds("\(day)T23:59:59", of: "-") == last)
+        #expect(try Moment.milliseconds("\(day)T00:00:00", of: "-") == first)
     }
 
     @Test func `a year has 365 or 366 days`() throws {

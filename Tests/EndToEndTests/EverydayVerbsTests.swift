@@ -235,12 +235,18 @@ import Testing
         )
     }
 
+    @Test func `a tree of all groups has the groups at its top`() throws {
+        let daemon = try Self.vault("a/b", "a/c")
+        let tree = try daemon.coffer(["list", "--tree", "--all-groups"])
+        #expect(tree.text == "default\n└── a\n    ├── b\n    └── c\n", "\(tree.errors)")
+    }
+
     // MARK: Dates
 
     @Test func `dates are read in the zone in which they are shown`() throws {
         let daemon = try Self.vault()
         for (given, shown) in [
-            ("2031-01-31", "2031-01-31 00:00:00 EST"), ("2031-07-01T12:30:00", "2031-07-01 12:30:00 EDT"),
+            ("2031-01-31", "2031-01-31 23:59:59 EST"), ("2031-07-01T12:30:00", "2031-07-01 12:30:00 EDT"),
             ("2031-01-31T12:00:00Z", "2031-01-31 07:00:00 EST"),
         ] {
             let script =

@@ -40,7 +40,7 @@ struct List: ParsableCommand {
     @Flag(help: "Show the names as a tree.")
     var tree = false
 
-    @Option(help: ArgumentHelp("Items that expire within that time, such as 30d, or before a date.", valueName: "time"))
+    @Option(help: ArgumentHelp("Items that expire within a time, such as 30d, or by a date.", valueName: "time"))
     var expiring: String?
 
     @OptionGroup var access: GroupOptions
@@ -54,15 +54,15 @@ struct List: ParsableCommand {
 
     func validate() throws {
         if allGroups && access.group != nil { throw ValidationError("give either --group or --all-groups") }
-        if tree && (long || allGroups || format.json) {
-            throw ValidationError("--tree does not go together with --long, --all-groups or --json")
+        if tree && (long || format.json) {
+            throw ValidationError("--tree does not go together with --long or --json")
         }
     }
 
     func run() throws {
         let isPattern = prefix?.isPattern ?? false
         let pattern = isPattern ? try prefix.map { try NamePattern($0) } : nil
-        let before: Int64? = if let expiring { try Moment.milliseconds(expiring, of: "--expiring") } else { nil }
+        let before: Int64? = if let expiring { try Moment.end(expiring, of: "--expiring") } else { nil }
         let client = try connection.connect()
         let listing = try Listing(from: client) { after in
             ItemListParameters(

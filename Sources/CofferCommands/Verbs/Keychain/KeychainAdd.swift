@@ -48,6 +48,7 @@ struct AddKeychainItem: ParsableCommand {
         let itemClass = item.itemClass?.itemClass ?? (generate == nil ? .genericPassword : .key)
         var attributes = try item.attributes()
         if let expires { attributes[.expiryDate] = .date(try Moment.milliseconds(expires, of: "--expires")) }
+        attributes.warnOfPastExpiry()
         let given = try authentication.readGiven()
         var user = try item.user()
         let secret = generate == nil ? Secret(try readSecret(itemClass, &attributes, &user)) : nil

@@ -17,7 +17,7 @@ struct FindKeychainItems: ParsableCommand {
 
     @OptionGroup var query: KeychainQueryOptions
 
-    @Option(help: ArgumentHelp("Items that expire within that time, such as 30d, or before a date.", valueName: "time"))
+    @Option(help: ArgumentHelp("Items that expire within a time, such as 30d, or by a date.", valueName: "time"))
     var expiring: String?
 
     @Flag(help: "List all of them.")
@@ -53,7 +53,7 @@ struct FindKeychainItems: ParsableCommand {
     }
 
     func run() throws {
-        let before: Int64? = if let expiring { try Moment.milliseconds(expiring, of: "--expiring") } else { nil }
+        let before: Int64? = if let expiring { try Moment.end(expiring, of: "--expiring") } else { nil }
         let wanted = try query.query(expiringBefore: before)
         let queries = try query.queries(expiringBefore: before)
         let lists = try lists

@@ -83,6 +83,7 @@ struct UpdateKeychainItems: ParsableCommand {
             let (attribute, value) = try pair.attribute("--set")
             attributes[attribute] = value
         }
+        attributes.warnOfPastExpiry()
         var removed: Set<KeychainAttribute> = []
         for name in unset { removed.insert(try KeychainAttribute(argument: name, of: "--unset")) }
         let user = try texts(of: setAttribute, "--set-attribute")
