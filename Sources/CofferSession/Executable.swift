@@ -29,7 +29,7 @@ extension Executable {
     package static func misuse(_ error: any Error) -> CofferError {
         let own = "\(configuration.commandName ?? "coffer") --help"
         let help = fullMessage(for: error).firstMatch(of: /See '([^']+)'/).map { String($0.1) } ?? own
-        let text = line(of: Self.message(for: error))
+        let text = withoutFarSuggestion(line(of: Self.message(for: error)))
         // A word in capitals, such as UNIT, stays as it is.
         let isName = text.dropFirst().first?.isUppercase ?? false
         return CofferError(
@@ -47,8 +47,16 @@ extension Executable {
             // As the argument parser prints its own.
             throw CleanExit.message(script)
         }
+        let words = LeadingOptions.behindVerb(words, of: Self.self)
         try UnknownVerb.refuse(in: words, of: Self.self)
-        return try parseAsRoot()
+        return try parseAsRoot(Array(words))
+    }
+
+    /// The message without an option that only the argument parser takes for similar, such as `--from` for `--json`.
+    private static func withoutFarSuggestion(_ message: String) -> String {
+        let form = /(Unknown option '-*([^']*)')\. Did you mean '-*([^']*)'\?/
+        guard let match = message.wholeMatch(of: form) else { return message }
+        return UnknownVerb.isNear(String(match.2), String(match.3)) ? message : String(match.1)
     }
 
     /// A message of the argument parser on one line, with commas in a list of values.

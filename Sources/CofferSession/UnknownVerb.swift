@@ -25,6 +25,19 @@ package enum UnknownVerb {
         }
     }
 
+    /// Whether a program is a single verb.
+    static func hasNoVerbs(_ root: any ParsableCommand.Type) -> Bool { root.configuration.verbs.isEmpty }
+
+    /// How many words at the beginning name the verb.
+    static func path(in words: ArraySlice<String>, of root: any ParsableCommand.Type) -> Int {
+        var (command, count) = (root, 0)
+        for word in words {
+            guard let next = command.configuration.verbs.first(where: { $0.name == word }) else { break }
+            (command, count) = (next.command, count + 1)
+        }
+        return count
+    }
+
     /// The verbs of other programs for secrets, and what does the same here.
     private static let foreign = [
         "delete": "coffer remove", "del": "coffer remove", "unset": "coffer remove",
@@ -34,7 +47,8 @@ package enum UnknownVerb {
         "describe": "coffer show", "versions": "coffer history", "log": "coffer audit", "fsck": "coffer doctor",
         "version": "coffer --version", "signin": "coffer unlock", "why": "coffer explain",
         "mkdir": "coffer file mkdir", "passwd": "coffer passcode change", "exec": "coffer run", "env": "coffer run",
-        "template": "coffer inject", "render": "coffer inject",
+        "template": "coffer inject", "render": "coffer inject", "undo": "coffer trash restore",
+        "undelete": "coffer trash restore",
     ]
 
     private static func unknown(_ word: String, of path: String, _ verbs: [String]) -> CofferError {
@@ -45,14 +59,18 @@ package enum UnknownVerb {
                 hint: "here that is '\(here)'; 'coffer --help' lists all verbs"
             )
         }
-        let nearest = verbs.map { (verb: $0, distance: distance(from: word, to: $0)) }.min { $0.distance < $1.distance }
-        let isNear = nearest.map { $0.distance <= max(1, $0.verb.count / 2) } ?? false
-        let suggestion = isNear ? nearest.map { "did you mean '\(path) \($0.verb)'? " } ?? "" : ""
+        let nearest = verbs.min { distance(from: word, to: $0) < distance(from: word, to: $1) }
+        let suggestion = nearest.flatMap { isNear(word, $0) ? "did you mean '\(path) \($0)'? " : nil } ?? ""
         return CofferError(
             .param,
             "'\(path)' has no verb \(quotedForDisplay(word))",
             hint: "\(suggestion)'\(path) --help' lists them all"
         )
+    }
+
+    /// Whether a word is probably another one with a typing error in three characters.
+    static func isNear(_ word: String, _ other: String) -> Bool {
+        distance(from: word, to: other) <= max(1, min(word.count, other.count) / 3)
     }
 
     /// How many characters are to be inserted, removed, replaced, or exchanged with the next.

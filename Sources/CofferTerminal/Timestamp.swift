@@ -8,6 +8,9 @@ package enum Timestamp {
     /// The local time to the minute, for a column of them.
     package static func minutes(_ milliseconds: Int64) -> String { text(milliseconds, "%Y-%m-%d %H:%M") }
 
+    /// The local day.
+    package static func day(_ milliseconds: Int64) -> String { text(milliseconds, "%Y-%m-%d") }
+
     private static func text(_ milliseconds: Int64, _ format: String) -> String {
         var seconds = time_t(milliseconds / 1000)
         var parts = unsafe tm()

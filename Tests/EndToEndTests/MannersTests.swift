@@ -186,7 +186,57 @@ import Testing
         #expect(result.text.contains("USAGE: coffer"))
     }
 
+    @Test(
+        arguments: [
+            ("get a --json", nil), ("get a --clip", nil), ("list --expirin 30d", "--expiring"),
+            ("list --lnog", "--long"),
+            ("sync", nil), ("undo", "coffer trash restore"), ("lits", "coffer list"),
+        ]
+    )
+    func `only what is spelled nearly so is suggested`(words: String, suggestion: String?) throws {
+        let daemon = try vault()
+        let refused = try run(daemon, "coffer \(words)")
+        #expect(refused.status == 64)
+        if let suggestion {
+            #expect(refused.errors.contains("'\(suggestion)'"), "\(refused.errors)")
+        } else {
+            #expect(!refused.errors.lowercased().contains("did you mean"), "\(refused.errors)")
+        }
+    }
+
+    @Test(arguments: ["--socket S", "--socket=S", "--no-start --socket S --timeout 5", "--timeout=5 --socket S"])
+    func `options of the connection may precede the verb`(options: String) throws {
+        let daemon = try vault()
+        let given = options.replacing("S", with: "\"$COFFER_SOCKET\"")
+        let script =
+            "echo x | coffer put d/a; coffer \(given) list d; coffer \(given) file list; coffer \(given) get d/a"
+        let result = try run(daemon, script.replacing("coffer \(given)", with: "env -u COFFER_SOCKET coffer \(given)"))
+        #expect(result.status == 0 && result.text.contains("d/a\n") && result.text.hasSuffix("x\n"), "\(result.errors)")
+        let program = try run(daemon, "coffer --socket \"$COFFER_SOCKET\" run -- echo --socket")
+        #expect(program.text == "--socket\n", "\(program.errors)")
+        #expect(try run(daemon, "coffer --socket").status == 64)
+        #expect(try run(daemon, "coffer --socket x").status == 64)
+    }
+
     // MARK: Expiry
+
+    @Test func `status names what has expired and what expires soon, and unlock does so once a day`() throws {
+        let daemon = try vault()
+        let status = "coffer status --expiring"
+        #expect(try !run(daemon, status).text.contains("expir"))
+        let put = "echo x | coffer put old --expires 2020-01-01; echo x | coffer put soon --expires 29d"
+        let stored = try run(daemon, "\(put); echo x | coffer put late --expires 31d; echo x | coffer put never")
+        #expect(stored.errors.contains("warning: the item has expired already: it was valid until 2020-01-01 23:59:59"))
+        let shown = try run(daemon, status).text
+        #expect(shown.contains("expired:   1 item: 'old'\n"), "\(shown)")
+        #expect(shown.contains("expiring:  1 item: 'soon' within 30 days\n"), "\(shown)")
+        let soonest = try run(daemon, "coffer put today --expires today </etc/hostname; coffer list --expiring today")
+        #expect(soonest.text.hasSuffix("old\ntoday\n"), "\(soonest)")
+        // A program that polls must not prevent the idle lock.
+        #expect(try !run(daemon, "coffer status").text.contains("expir"))
+        #expect(try onTerminal(daemon, "coffer status").shown.contains("expired:   1 item: 'old'"))
+        #expect(try run(daemon, "\(status) --json").text.contains(#""expired":[{"#))
+    }
 
     @Test func `what has expired is given with a warning, and show says when`() throws {
         let daemon = try vault()

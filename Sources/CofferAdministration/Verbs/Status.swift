@@ -9,6 +9,12 @@ struct Status: ParsableCommand {
     @Flag(help: "Also show which processes use the vault now, and what a lock would make unreadable.")
     var blockers = false
 
+    @Flag(
+        inversion: .prefixedNo,
+        help: "Show what has expired, or expires within 30 days (default: on a terminal)."
+    )
+    var expiring: Bool?
+
     @OptionGroup var connection: ConnectionOptions
     @OptionGroup var format: FormatOptions
 
@@ -22,7 +28,14 @@ struct Status: ParsableCommand {
         }
         // A program can list the slots itself.
         let isAsked = status.state == .deviceKeyMissing && !format.json
-        format.show(StatusReport(status: status, hasRecoveryKey: isAsked ? try client.hasRecoveryKey() : nil))
+        // To read names is a use of the vault: a program that polls the status would prevent the idle lock.
+        let isListed = expiring ?? (Output.standardOutput.isTerminal && !format.json)
+        let report = StatusReport(
+            status: status,
+            hasRecoveryKey: isAsked ? try client.hasRecoveryKey() : nil,
+            expiring: isListed ? try ExpiringItems(client, status) : nil
+        )
+        format.show(report)
         if blockers { try LockConsequences(client).show(format) }
     }
 }
@@ -32,8 +45,13 @@ private struct StatusReport: Printable {
     let status: VaultStatus
     /// Whether a recovery key opens the vault; `nil` if that was not queried.
     let hasRecoveryKey: Bool?
+    let expiring: ExpiringItems?
 
-    var json: JSONObject { status.json }
+    var json: JSONObject {
+        var json = status.json
+        expiring?.add(to: &json)
+        return json
+    }
 
     var text: [Line] {
         let isCounted = status.keychainCount != nil && status.fileCount != nil
@@ -42,18 +60,20 @@ private struct StatusReport: Printable {
             ("way out", hasRecoveryKey.map { "\($0 ? VaultStatus.replacingDeviceKey : VaultStatus.noReplacement)" }),
             ("attempts", attempts.map { "\($0)" }),
             ("idle lock", idleLock),
-            ("keychain", isCounted ? status.keychainCount.map { "\($0) items" } : nil),
+            ("keychain", isCounted ? status.keychainCount.map { "\(counted($0, "item", "items"))" } : nil),
             ("files", isCounted ? status.fileCount.map { "\($0)" } : nil),
             ("new files", status.defaultClass.map { "readable \($0.words)" }),
             (
                 "sealed",
-                status.sealedCount > 0 ? "\(status.sealedCount) of them have no name before the first unlock" : nil
+                status.sealedCount > 0
+                    ? "\(counted(status.sealedCount, "name is", "names are")) hidden until you unlock" : nil
             ),
             ("vault", status.vaultID.map { "\($0.hexadecimal)" }),
         ]
+        fields += expiring?.fields ?? []
         if status.trashCount > 0 {
-            let items = status.trashCount == 1 ? "1 item" : "\(status.trashCount) items"
-            fields.append(("trash", "\(items), \(status.trashByteCount) bytes"))
+            let items = counted(status.trashCount, "item", "items")
+            fields.append(("trash", "\(items), \(countedBytes(status.trashByteCount))"))
         }
         if let failed = status.backupFailed {
             let date = status.backupCompleted.map { Timestamp.text($0) }

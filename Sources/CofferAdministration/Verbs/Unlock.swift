@@ -20,5 +20,8 @@ struct Unlock: ParsableCommand {
         let params = VaultUnlockParameters(credential: credential.kind == .passcode ? nil : credential.kind)
         let status = try client.call(params, payload: typed).value
         format.show(status.json, "unlocked")
+        guard !format.json, Output.standardError.isTerminal else { return }
+        // The vault is unlocked, whether they can be listed or not.
+        (try? ExpiringItems(client, status))?.warnOncePerDay()
     }
 }
