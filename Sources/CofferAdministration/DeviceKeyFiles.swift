@@ -92,7 +92,7 @@ extension SealedKey.Holder {
     /// What it takes to open the key.
     var words: String {
         switch self {
-        case .auto, .host: "this machine's disk: anyone who gets the whole of it has the key"
+        case .auto, .host: "this machine's disk, without a TPM: a stolen disk opens the vault"
         case .tpm2: "this machine's chip"
         case .hostAndChip: "this machine's chip and its disk"
         }

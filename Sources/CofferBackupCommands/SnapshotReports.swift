@@ -18,7 +18,8 @@ extension Snapshot {
     var cells: [Line] {
         [
             "\(reference.number)", "\(Timestamp.minutes(date))",
-            isForgotten ? "forgotten" : "\(fileCount) files", isForgotten ? "" : "\(ByteCount.text(byteCount))",
+            isForgotten ? "forgotten" : "\(counted(fileCount, "file", "files"))",
+            isForgotten ? "" : "\(ByteCount.text(byteCount))",
             "\(reference.shortName)",
         ]
     }

@@ -59,7 +59,7 @@ extension Put {
         progress.finish()
         let stored = secretCount + fileCount
         format.say(
-            "stored \(stored) of \(entries.count) files below \(name.quoted): \(fileCount) as files, \(secretCount) in the keychain"
+            "stored \(stored) of \(counted(entries.count, "file", "files")) below \(name.quoted)\(secretCount > 0 ? ": \(secretCount) as secrets, as small ones are" : "")"
         )
         if let first { throw first }
     }
@@ -148,7 +148,7 @@ extension CofferError {
     static func isFolder(_ name: ItemName, count: Int) -> CofferError {
         CofferError(
             .itemNotFound,
-            "\(name.quoted) is no item, and there are \(count) below it",
+            "\(name.quoted) is no item; \(counted(count, "item is", "items are")) below it",
             hint: "'coffer get \(name.path) --output DIRECTORY' writes them to files"
         )
     }

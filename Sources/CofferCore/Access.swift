@@ -112,13 +112,13 @@ package struct AccessPolicy: Sendable {
             return AccessRights(
                 groups: [],
                 verbs: [],
-                reason: "it has a lease or an access rule, and no rights of its own"
+                reason: "only a lease or an access rule admits you, to what it names"
             )
         }
         if isOwner, let containment = client.containment {
             throw CofferError(
                 .missingEntitlement,
-                "a process in \(containment) may not use this vault just because its user is the owner",
+                "a process in \(containment) can't use the vault of its user",
                 hint:
                     "start it from outside with what it needs: 'coffer run --env NAME=ITEM -- COMMAND', where COMMAND "
                     + "passes NAME on, as 'podman run --env NAME' does; a service needs an entitlement that names its unit"

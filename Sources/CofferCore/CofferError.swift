@@ -94,7 +94,7 @@ extension CofferError {
     public static func locked(_ subject: String, in state: VaultState, for operation: ItemOperation) -> CofferError {
         // A vault that was locked for long is in this state again, so it may have been unlocked since the daemon
         // started.
-        let reason = state == .beforeFirstUnlock ? "the vault is as before its first unlock" : "the vault is locked"
+        let reason = state == .beforeFirstUnlock ? "the vault is sealed until you unlock it" : "the vault is locked"
         return CofferError(
             .interactionNotAllowed,
             "can't \(operation == .read ? "read" : "write") \(subject): \(reason)",

@@ -29,7 +29,7 @@ extension Entitlement {
             protection: protection,
             restOnProgram: namesOwnProgram || clients.contains(where: \.isExecutable),
             limits: limits,
-            reason: "it is what \(place), says"
+            reason: "\(place), says so"
         )
     }
 }

@@ -47,7 +47,7 @@ package enum Rule: String, CaseIterable, Sendable {
         case .r6: "what has no stated kind and at most \(bounds.smallBytes) bytes belongs in the keychain"
         case .r7:
             "text of at most \(bounds.structuredBytes) bytes that parses as fields with names is taken for a structured secret"
-        case .r8: "whatever no other rule is about belongs in the file store"
+        case .r8: "what is large and not recognised as a secret is stored as a file"
         }
     }
 

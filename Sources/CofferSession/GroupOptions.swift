@@ -3,7 +3,7 @@ package import ArgumentParser
 /// The option that names the access group of what a verb is about.
 package struct GroupOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp("The access group (default: your first one).", valueName: "group"),
+        help: ArgumentHelp("Whose items: an access group (default: your own).", valueName: "group"),
         completion: .group
     )
     package var group: String?

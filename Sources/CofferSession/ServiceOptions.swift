@@ -7,14 +7,14 @@ package struct ServiceOptions: ParsableArguments {
     @Option(
         name: .customLong("for"),
         help: ArgumentHelp(
-            "Store it for a service, in the service's own access group; it can be read after the first unlock, unless said otherwise.",
+            "Store it for a systemd service, readable after the first unlock.",
             valueName: "unit"
         ),
         completion: .unit
     )
     var unit: String?
 
-    @Flag(help: "The service of --for is one of your own service manager.")
+    @Flag(help: "The service is a user service (systemctl --user).")
     var user = false
 
     func validate() throws {

@@ -31,7 +31,11 @@ extension VaultStatus {
     /// Throws if there is no vault.
     package func requireVault() throws(CofferError) {
         if state == .noVault {
-            throw CofferError(.notAvailable, "there is no vault yet", hint: "make one with 'coffer init'")
+            throw CofferError(
+                .notAvailable,
+                "there is no vault yet",
+                hint: "make one with 'coffer setup', or in a script with 'coffer init'"
+            )
         }
     }
 
@@ -54,7 +58,7 @@ extension VaultStatus {
         "the file 'device.key', or the credential 'device-key' of the service manager, is not here, "
         + "or the vault comes from another machine"
     /// How a recovery key replaces the device key.
-    package static let replacingDeviceKey = "'coffer passcode change --recovery-key' does that, with a new passcode"
+    package static let replacingDeviceKey = "'coffer passcode change --recovery-key', with a new passcode"
     /// The hint if there is no recovery key.
     package static let noReplacement = "the vault has no recovery key, so nothing else opens it"
 }

@@ -35,7 +35,9 @@ extension Output {
     /// Warns of what a listing could not name before the first unlock.
     package static func warn(ofSealed count: Int) {
         if count == 0 { return }
-        warn(["\(count) more \(count == 1 ? "has" : "have") a name that can be read after 'coffer unlock' only"])
+        warn([
+            "\(counted(count, "more item is", "more items are")) hidden: 'coffer unlock' shows \(count == 1 ? "it" : "them")"
+        ])
     }
 }
 

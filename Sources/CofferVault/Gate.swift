@@ -72,8 +72,8 @@ package enum Gate {
         let words = Verb.allCases.filter(missing.contains).map { "'\($0.rawValue)'" }.joined(separator: " and ")
         return CofferError(
             .missingEntitlement,
-            "'\(method.rawValue)' wants \(words), which you may not",
-            hint: "what you may is \(held.isEmpty ? "nothing" : held.joined(separator: ", ")): \(rights.reason)"
+            "you lack the right \(words), which '\(method.rawValue)' needs",
+            hint: held.isEmpty ? rights.reason : "your rights are \(held.joined(separator: ", ")): \(rights.reason)"
         )
     }
 
@@ -177,7 +177,7 @@ package enum Gate {
     private static let noVault = CofferError(
         .notAvailable,
         "there is no vault yet",
-        hint: "make one with 'coffer init'"
+        hint: "make one with 'coffer setup', or in a script with 'coffer init'"
     )
 
     private static let vaultExists = CofferError(

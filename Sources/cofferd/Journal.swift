@@ -138,7 +138,12 @@ extension AuditRecord {
 
     private var sentence: String {
         guard let client else {
-            let subject = action == "vault.state" ? "the vault is \(state.rawValue)" : action
+            let subject =
+                switch (action, state) {
+                case ("vault.state", .noVault): "there is no vault"
+                case ("vault.state", _): "the vault is \(state.rawValue)"
+                default: action
+                }
             return reason.map { "\(subject): \($0)" } ?? subject
         }
         let subject = items.compactMap { $0.name.map { quotedForDisplay($0) } ?? $0.reference?.hexadecimal }

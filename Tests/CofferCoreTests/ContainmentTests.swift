@@ -28,7 +28,7 @@ import Testing
         let policy = try policy()
         #expect(
             refusal(client(990), by: policy)
-                == "a process in the container 'web' may not use this vault just because its user is the owner"
+                == "a process in the container 'web' can't use the vault of its user"
         )
         #expect(refusal(client(990, "run-u7.service"), by: policy) != nil)
         #expect(refusal(client(0), by: policy) == "user 0 may not use this vault")

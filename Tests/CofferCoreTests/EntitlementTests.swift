@@ -51,7 +51,7 @@ import Testing
         #expect(rights.groups == ["unit:backup.service", "default"])
         #expect(rights.verbs == [.read, .audit])
         #expect(rights.protection == .keychain(.afterFirstUnlock))
-        #expect(rights.reason == "it is what '0.conf', line 2, says")
+        #expect(rights.reason == "'0.conf', line 2, says so")
         let file = try Self.read("[Client]\nUID=1\nGroups=a\nVerbs=read\nDefaultProtection=complete")
         #expect(file.first?.protection == .file(.complete))
     }

@@ -57,8 +57,8 @@ import Testing
             (.locked, .read, "can't read 'a': the vault is locked", 257),
             (.locked, .write, "can't write 'a': the vault is locked", 513),
             (.lockedExpired, .read, "can't read 'a': the vault is locked", 257),
-            (.beforeFirstUnlock, .read, "can't read 'a': the vault is as before its first unlock", 257),
-            (.beforeFirstUnlock, .create, "can't write 'a': the vault is as before its first unlock", 513),
+            (.beforeFirstUnlock, .read, "can't read 'a': the vault is sealed until you unlock it", 257),
+            (.beforeFirstUnlock, .create, "can't write 'a': the vault is sealed until you unlock it", 513),
         ] as [(VaultState, ItemOperation, String, Int)]
     )
     func `locked says what failed, why and what to do`(

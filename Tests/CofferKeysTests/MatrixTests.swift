@@ -295,7 +295,7 @@ private func row(
         #expect(locked.message == "can't read 'a': the vault is locked")
         let writing = KeyError.locked.cofferError("'a'", in: .beforeFirstUnlock, for: .write)
         #expect(writing.cocoaCode == 513)
-        #expect(writing.message == "can't write 'a': the vault is as before its first unlock")
+        #expect(writing.message == "can't write 'a': the vault is sealed until you unlock it")
         #expect(KeyError.damaged.cofferError("'a'", in: .unlocked, for: .read).code == .decode)
         #expect(KeyError.noMemory.cofferError("'a'", in: .unlocked, for: .read).code == .io)
     }

@@ -377,7 +377,7 @@ import Testing
     @Test func `a refusal says what is wanted, what is held and why`() throws {
         let rights = AccessRights(groups: ["g"], verbs: [.delete, .read], reason: "it is a test")
         let refusal = try #require(Gate.refusal(of: .fileOpen, ["access": "readWrite"], to: rights, and: .nothing))
-        #expect(refusal.message == "'file.open' wants 'write', which you may not")
-        #expect(refusal.hint == "what you may is read, delete: it is a test")
+        #expect(refusal.message == "you lack the right 'write', which 'file.open' needs")
+        #expect(refusal.hint == "your rights are read, delete: it is a test")
     }
 }

@@ -152,7 +152,10 @@ import Testing
         let daemon = try DaemonProcess()
         let noVault = try daemon.coffer(["get", "a"])
         #expect(noVault.status == 69)
-        #expect(noVault.errors == "error: there is no vault yet\nhint: make one with 'coffer init'\n")
+        #expect(
+            noVault.errors
+                == "error: there is no vault yet\nhint: make one with 'coffer setup', or in a script with 'coffer init'\n"
+        )
         let initialized = try daemon.coffer(["init", "--kdf", "interactive"], passcode: "pass x")
         #expect(initialized.status == 0)
         #expect(try daemon.coffer(["init"], passcode: "pass x").status == 73)

@@ -115,7 +115,7 @@ import Testing
         #expect(none.text.split(separator: "\n").count == 2 && none.text.contains("coffer init"), "\(none)")
         try scene.entitle(to: "write")
         let denied = try scene.run("ask get $a")
-        #expect(denied.text.contains("wants 'read'"), "\(denied)")
+        #expect(denied.text.contains("the right 'read'"), "\(denied)")
     }
 
     @Test func `cargo's tokens, git's passwords and docker's are apart`() throws {

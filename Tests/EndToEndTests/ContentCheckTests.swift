@@ -102,7 +102,7 @@ import Testing
         try doctor(
             status: 0,
             "contents of files (2)",
-            "the contents of 1 files were not checked: they are locked; 'coffer unlock', and repeat it",
+            "not checked: the contents of 1 file, which is locked; 'coffer unlock', and repeat it",
             "all that was checked is well"
         )
         #expect(try json().last?["sealedContents"] as? Int == 1)

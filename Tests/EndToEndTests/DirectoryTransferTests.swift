@@ -80,7 +80,7 @@ import Testing
         #expect(get.status == 73 && get.errors.contains("'out/a'"), "\(get.errors)")
         #expect(try run("cat out/a out/b").text == "mine\n2\n")
         let folder = try run("coffer get d")
-        #expect(folder.status == 66 && folder.errors.contains("there are 2 below it"), "\(folder.errors)")
+        #expect(folder.status == 66 && folder.errors.contains("2 items are below it"), "\(folder.errors)")
         #expect(try run("coffer get missing --output out2; ls out2").errors.contains("there is no item 'missing'"))
     }
 

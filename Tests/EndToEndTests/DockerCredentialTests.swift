@@ -168,7 +168,7 @@ import Testing
         let denied = try scene.run("ask get a.example; echo $?; docker-credential-coffer list; echo $?")
         let lines = denied.text.split(separator: "\n")
         #expect(
-            lines.count == 4 && lines[0].contains("wants 'read'") && lines[1] == "1" && lines[3] == "1",
+            lines.count == 4 && lines[0].contains("the right 'read'") && lines[1] == "1" && lines[3] == "1",
             "\(denied)"
         )
     }

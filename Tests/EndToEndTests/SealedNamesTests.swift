@@ -39,13 +39,13 @@ import Testing
         try daemon.restart()
         #expect(try lines("list") == ["boot/splash", "wifi"])
         let listed = try coffer("list")
-        #expect(listed.errors.contains("warning: 5 more have a name that can be read after 'coffer unlock' only"))
+        #expect(listed.errors.contains("warning: 5 more items are hidden: 'coffer unlock' shows them"))
         #expect(try lines("file list --recursive") == ["boot/", "boot/splash"])
         let found = try coffer("keychain find --class generic-password --all")
         #expect(found.text.contains("wifi") && !found.text.contains("health"))
         #expect(found.errors.contains("3 more have"))
         let status = try coffer("status").text
-        #expect(status.contains("5 of them have no name before the first unlock"), "\(status)")
+        #expect(status.contains("5 names are hidden until you unlock"), "\(status)")
         #expect(try coffer("get wifi").text == "w")
         #expect(try coffer("get boot/splash").text == "s")
         let explained = try coffer("explain health/weight").text

@@ -10,7 +10,8 @@ struct BackupRestore: ParsableCommand {
         abstract: "Restore items of a snapshot, to a directory or into the vault.",
         discussion: """
             Nothing is replaced: what is there already is named. It asks for the passphrase of the backup. 'coffer init \
-            --from-backup' restores the whole vault, on a machine that has none.
+            --from-backup' restores the whole vault, on a machine that has none. For a removed item, see 'coffer trash \
+            restore'; for a former value of a secret, 'coffer restore'.
             """
     )
 

@@ -58,9 +58,9 @@ package struct LeftBehind {
 
     /// Says how many there are.
     package var summary: String {
-        if count == 0 { return "none of the items is ThisDeviceOnly: a restore on another machine opens all of them" }
-        let (items, those) = count == 1 ? ("1 item is", "it") : ("\(count) items are", "them")
-        return "\(items) ThisDeviceOnly: a restore on another machine can't open \(those)"
+        if count == 0 { return "nothing: another machine can restore every item" }
+        let items = counted(count, "item is", "items are")
+        return "\(items) ThisDeviceOnly: another machine can't restore \(count == 1 ? "it" : "them")"
     }
 
     /// Names them, a line each, as far as possible.

@@ -8,7 +8,7 @@ struct Allow: ParsableCommand {
         commandName: "allow",
         abstract: "Let a client use the items whose names match a pattern, until the rule is removed.",
         discussion: """
-            Such a rule gives what the client lacks, and changes nothing about the lock: what is locked is locked for it, too. \
+            The rule adds rights that the client lacks. A locked item stays locked. \
             'coffer deny' makes an exception, 'coffer access' lists the rules, and 'coffer access remove' removes one. For \
             a limited time, see 'coffer grant'. A pattern for another user, a group or a unit of the system wants the passcode.
             """

@@ -106,7 +106,9 @@ struct Audit: ParsableCommand {
             case .auditDidGrow(let records):
                 for record in records where record.number > last && query.matches(record) { format.show(record) }
             case .eventsMissed(let count):
-                Output.standardError.line("warning: at least \(count) records came too fast to be shown")
+                Output.standardError.line(
+                    "warning: at least \(counted(count, "record", "records")) came too fast to be shown"
+                )
             default: continue
             }
         }
@@ -132,7 +134,7 @@ struct Audit: ParsableCommand {
         for fault in faults { Output.standardError.lines(fault.text) }
         if findings.isEmpty {
             let sealed = sealedCount > 0 ? "; \(sealedCount) of them can be read after the first unlock" : ""
-            format.say("\(checkedCount) records, each as it was written\(sealed)")
+            format.say("\(counted(checkedCount, "record", "records")), each as it was written\(sealed)")
             if !faults.isEmpty { throw ExitStatus.damaged }
             return
         }
@@ -182,7 +184,7 @@ private struct AuditSummaryReport: Printable {
         let times = "\(Timestamp.text(summary.firstTime)) to \(Timestamp.text(summary.lastTime))"
         let unread: [Line] =
             summary.unreadCount > 0 ? ["    \(summary.unreadCount) of them before the first unlock, unread"] : []
-        return ["\(times): \(summary.recordCount) records made room for others"] + unread
+        return ["\(times): \(counted(summary.recordCount, "record", "records")) made room for others"] + unread
             + summary.tallies.map { tally in
                 "    \(tally.client ?? "all others"): \(tally.allowedCount) done, \(tally.refusedCount) refused"
             }

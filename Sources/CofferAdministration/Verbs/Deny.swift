@@ -9,7 +9,7 @@ struct Deny: ParsableCommand {
         abstract: "Make an exception to what 'coffer allow' gives.",
         discussion: """
             An exception prevails over every rule that allows, in whatever order they were added. It takes nothing from a \
-            client that has rights of its own: those are for an entitlement to restrict, which 'coffer entitlement explain' \
+            client that has rights of its own: an entitlement restricts those, and 'coffer entitlement explain' \
             shows.
             """
     )

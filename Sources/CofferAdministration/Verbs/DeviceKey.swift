@@ -8,7 +8,7 @@ internal import CofferWire
 struct DeviceKeyVerb: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "device-key",
-        abstract: "The key that binds the machine's vault to the machine: how it is held, and how to hold it better.",
+        abstract: "Show how the key of this machine is stored, or seal it to the TPM.",
         subcommands: [CheckDeviceKey.self, SealDeviceKey.self]
     )
 }

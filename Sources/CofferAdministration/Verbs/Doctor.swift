@@ -92,7 +92,7 @@ struct Doctor: ParsableCommand {
                 bar?.finish()
                 // Its rate is that of contents from here on.
                 bar = ProgressBar()
-            default: bar?.show { _ in ["checked \(survey.checkedCount) rows"] }
+            default: bar?.show { _ in ["checked \(counted(survey.checkedCount, "row", "rows"))"] }
             }
             return page.cursor
         }
@@ -162,7 +162,7 @@ struct Doctor: ParsableCommand {
         try client.call(VaultQuarantineParameters(.acknowledge))
         let remaining = try client.status().faults
         for fault in remaining { format.show(fault) }
-        format.say("acknowledged \(faults.count - remaining.count) of \(faults.count) faults")
+        format.say("acknowledged \(faults.count - remaining.count) of \(counted(faults.count, "fault", "faults"))")
     }
 
     // MARK: Salvaging
@@ -209,7 +209,7 @@ private struct SalvageReport: Printable {
             )
         }
         let good = salvage.byteCount - salvage.damagedByteCount
-        return lines + ["saved \(good) of \(salvage.byteCount) bytes of \(quoted) in \(quotedForDisplay(path))"]
+        return lines + ["saved \(good) of \(countedBytes(salvage.byteCount)) of \(quoted) in \(quotedForDisplay(path))"]
     }
 }
 
@@ -270,16 +270,16 @@ private struct Survey: Printable {
         let secretCount = sealedCount - sealedContentCount
         if secretCount > 0 {
             lines.append(
-                "whether \(secretCount) secrets open was not checked: they are locked ('coffer unlock', and repeat it), or require authentication"
+                "not checked: whether \(counted(secretCount, "secret opens, which is", "secrets open, which are")) locked ('coffer unlock', and repeat it), or require authentication"
             )
         }
         if sealedContentCount > 0 {
             lines.append(
-                "the contents of \(sealedContentCount) files were not checked: they are locked; 'coffer unlock', and repeat it"
+                "not checked: the contents of \(counted(sealedContentCount, "file, which is", "files, which are")) locked; 'coffer unlock', and repeat it"
             )
         }
         if repairs && repairedCount > 0 {
-            lines.append("repaired \(repairedCount); \(quarantinedCount) rows went into quarantine")
+            lines.append("repaired \(repairedCount); \(counted(quarantinedCount, "row", "rows")) went into quarantine")
         }
         if !waiting.isEmpty {
             let good = waiting.count { $0.obstacle == nil }
@@ -303,7 +303,9 @@ private struct Survey: Printable {
         }
         if lostCount > 0 { lines.append("found \(lostCount) damaged that can't be repaired") }
         if fileCount > 0 {
-            lines.append("found \(fileCount) files with damaged contents, which --repair leaves as they are")
+            lines.append(
+                "found \(counted(fileCount, "file", "files")) with damaged contents, which --repair leaves as they are"
+            )
         }
         if !lines.isEmpty { return lines }
         if repairedCount > 0 { return ["all that is left is well"] }

@@ -9,8 +9,8 @@ struct Grant: ParsableCommand {
         commandName: "grant",
         abstract: "Let a client read one item for a limited time.",
         discussion: """
-            Such a lease ends with its time, its uses, the item or the boot, whichever is first, or with \
-            'coffer lease revoke'. It changes nothing about the lock: what is locked is locked for it, too.
+            The lease ends after its time or its uses, at a reboot, when the item is removed, or by 'coffer lease revoke'. \
+            A locked item stays locked.
             """
     )
 

@@ -17,7 +17,7 @@ struct UnitVerb: ParsableCommand {
     @Argument(help: "The service, such as 'backup.service'.", completion: .unit)
     var unit: String
 
-    @Flag(help: "It is one of your own service manager.")
+    @Flag(help: "The service is a user service (systemctl --user).")
     var user = false
 
     @Option(help: ArgumentHelp("Where the daemon is asked for credentials.", valueName: "path"))

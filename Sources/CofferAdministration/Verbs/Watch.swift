@@ -59,7 +59,7 @@ private struct EventReport: Printable {
         case .attemptDidFail(let attempts): ["\(attempts.line)"]
         // Not subscribed here: 'coffer audit --follow' shows them.
         case .auditDidGrow: []
-        case .eventsMissed(let count): ["\(count) events were missed"]
+        case .eventsMissed(let count): ["\(counted(count, "event was", "events were")) missed"]
         }
     }
 }

@@ -14,10 +14,10 @@ struct PlacementArguments: ParsableArguments {
 
     @OptionGroup var readability: ReadabilityOptions
 
-    @Option(help: "When it can be read, as a protection class of files.")
+    @Option(help: "When it can be read, by a class of files.")
     var protection: ProtectionClass?
 
-    @Option(help: "When it can be read, as an accessibility of the keychain.")
+    @Option(help: "When it can be read, by an accessibility of the keychain.")
     var accessible: Accessibility?
 
     @OptionGroup var access: GroupOptions

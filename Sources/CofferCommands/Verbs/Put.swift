@@ -9,7 +9,7 @@ internal import Glibc
 struct Put: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "put",
-        abstract: "Store a secret or a file where it belongs.",
+        abstract: "Store a secret or a file.",
         discussion: """
             The content comes from FILE, or from standard input, which '-' means, too; on a terminal it is asked for \
             without echo. The files of a directory are stored below NAME. Small content and recognised secrets go to the \
@@ -221,7 +221,7 @@ extension Placement {
             case "kind": "its kind says so"
             case "content": "it looks like a secret, which is not readable while locked unless you say so"
             case "group": "it is the default for new files here"
-            default: "nothing else was asked for"
+            default: "the default for \(protection.store == .file ? "files" : "secrets")"
             }
         return "\(rule): \(reason)\nreadable \(protection.words): \(source)"
     }

@@ -64,7 +64,7 @@ struct Remove: ParsableCommand {
         guard let page = try? client.call(below).value, page.next != nil || !page.items.isEmpty else { return error }
         return CofferError(
             error.code,
-            "\(name.quoted) is no item, and there are some below it",
+            "\(name.quoted) is no item; there are items below it",
             hint: "'coffer remove -r \(name.path)' removes them"
         )
     }

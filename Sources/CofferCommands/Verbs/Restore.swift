@@ -6,7 +6,11 @@ internal import CofferSession
 struct Restore: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "restore",
-        abstract: "Make a former value of a secret its value again. The present value becomes a former one."
+        abstract: "Make a former value of a secret its value again. The present value becomes a former one.",
+        discussion: """
+            Other verbs restore other things: 'coffer trash restore' a removed item, 'coffer file restore' a version of a \
+            file, 'coffer keychain restore' a former value by a query, 'coffer backup restore' items of a snapshot.
+            """
     )
 
     @Argument(help: "The name.", completion: .itemName)

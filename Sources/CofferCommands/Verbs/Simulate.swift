@@ -6,7 +6,7 @@ internal import CofferTerminal
 struct Simulate: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "simulate",
-        abstract: "Say for every item what could be done with it in a state of the vault, and by a client.",
+        abstract: "Show what a client could do with each item in a state of the vault.",
         discussion: """
             Prints one item a line: whether get, put and remove work, the store, when it can be read, \
             and the name. Changes nothing.

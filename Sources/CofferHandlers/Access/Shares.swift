@@ -62,7 +62,7 @@ extension CofferError {
         CofferError(
             .missingEntitlement,
             "you may let a user read one item of the group \(quotedForDisplay(caller.userGroup)), and no more",
-            hint: "other access rules want 'admin', which you may not"
+            hint: "other access rules need the right 'admin'"
         )
     }
 }

@@ -130,7 +130,7 @@ struct Export: ParsableCommand {
             let formulas = CSVWriter.formulas(in: found.entries).map(\.place)
             if !formulas.isEmpty {
                 Output.warn([
-                    "a spreadsheet would take a value of \(formulas.joined(separator: ", ")) for a formula: open the file in none"
+                    "a value looks like a formula in \(formulas.joined(separator: ", ")): don't open the file in a spreadsheet"
                 ])
             }
         }

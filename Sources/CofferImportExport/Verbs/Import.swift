@@ -68,7 +68,9 @@ struct Import: ParsableCommand {
         Output.warn(Array(Set(run.warnings)).sorted())
         report(steps)
         if format.isPlaintext && !list.wasEncrypted && source != "-" && file != nil {
-            Output.standardError.line("\(quotedForDisplay(source)) has all of it in plaintext: 'shred -u' destroys it")
+            Output.standardError.line(
+                "\(quotedForDisplay(source)) has all secrets in plaintext: remove it; 'shred -u' destroys it on a plain disk, not on an SSD or btrfs"
+            )
         }
     }
 

@@ -40,7 +40,7 @@ extension TrashedItem: Printable {
         let left = durationForDisplay(seconds: Int(secondsLeft))
         guard let name else { return ["\(number)  a name that can be read after the first unlock  \(left) left"] }
         let protection = accessibility?.rawValue ?? protectionClass?.rawValue ?? ""
-        return ["\(number)  \(name: name)  \(protection)  \(byteCount ?? 0) bytes  \(left) left"]
+        return ["\(number)  \(name: name)  \(protection)  \(countedBytes(byteCount ?? 0))  \(left) left"]
     }
 }
 
@@ -50,8 +50,9 @@ struct RestoreTrash: ParsableCommand {
         abstract: "Take items out of the trash, with their protection, dates and former values.",
         discussion: """
             Of several with one name, it restores the one that was removed last; --entry chooses another by the number that \
-            'coffer trash list' shows. A name that is none of an item there restores all below it; with '*' or '?' in it, all \
-            that fit it as a pattern.
+            'coffer trash list' shows. A name that is none of an item there restores all below it; with '*' or '?' in it, \
+            all that fit it as a pattern. For a former value of a secret, see 'coffer restore'; for a version of a file, \
+            'coffer file restore'; for a snapshot, 'coffer backup restore'.
             """
     )
 
@@ -151,7 +152,7 @@ struct EmptyTrash: ParsableCommand {
     }
 
     private func show(_ count: Int64) {
-        format.show(["count": .integer(count)], count == 1 ? "destroyed 1 item" : "destroyed \(count) items")
+        format.show(["count": .integer(count)], "destroyed \(counted(count, "item", "items"))")
     }
 }
 

@@ -20,7 +20,7 @@ struct BackupInspect: ParsableCommand {
     func run() throws {
         let opened = try repository.open()
         let found = try opened.chain().snapshot(named: snapshot)
-        let size: Line = "\(found.fileCount) files, \(ByteCount.text(found.byteCount))"
+        let size: Line = "\(counted(found.fileCount, "file", "files")), \(ByteCount.text(found.byteCount))"
         format.show(found.json, "snapshot \(found.reference.number) of \(Timestamp.text(found.date)): \(size)")
         try opened.forEachFile(of: found) { (file) throws(CofferError) in
             format.show(

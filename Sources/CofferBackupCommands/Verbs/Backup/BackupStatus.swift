@@ -102,7 +102,9 @@ private struct RepositoryReport: Printable {
         if let newest, let ageSeconds {
             let age = durationForDisplay(seconds: ageSeconds)
             lines.append("newest      \(newest.reference.number), \(age) ago, \(Timestamp.text(newest.date))")
-            lines.append("size        \(newest.fileCount) files, \(ByteCount.text(newest.byteCount))")
+            lines.append(
+                "size        \(counted(newest.fileCount, "file", "files")), \(ByteCount.text(newest.byteCount))"
+            )
         }
         lines += remembered?.failure ?? []
         guard let leftBehind else {

@@ -76,5 +76,5 @@ struct FileAttribute: ParsableCommand {
 }
 
 extension ExtendedAttributeInfo: Printable {
-    var text: [Line] { ["\(name: name)  \(byteCount) bytes"] }
+    var text: [Line] { ["\(name: name)  \(countedBytes(byteCount))"] }
 }

@@ -45,7 +45,12 @@ struct ListFiles: ParsableCommand {
         if damagedCount > 0 {
             throw CofferError(
                 .decode,
-                "\(damagedCount) entries are damaged or were tampered with, and have no name to list",
+                counted(
+                    damagedCount,
+                    "entry is damaged or was tampered with, and has",
+                    "entries are damaged or were tampered with, and have"
+                )
+                    + " no name to list",
                 hint: "'coffer doctor' says more; 'coffer file remove --recursive' removes a directory with them"
             )
         }
@@ -105,7 +110,7 @@ extension FileInfo: Printable {
                 ("leads to", target.map { "\(name: $0)" }),
                 ("readable", protectionClass.map { "\($0.words)\(isDirectory ? ", for new files" : "")" }),
                 ("entries", childCount.map { "\($0)" }),
-                ("size", isDirectory ? nil : "\(byteCount) bytes"),
+                ("size", isDirectory ? nil : "\(countedBytes(byteCount))"),
                 ("mode", "\(permissions)"),
                 ("owner", owner.map { "\($0)" }),
                 ("inode", "\(inode)"),

@@ -153,7 +153,8 @@ extension BlockingClient {
 struct RestoreFile: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "restore",
-        abstract: "Make a former content of a file its content again. The present content becomes a former one."
+        abstract: "Make a former content of a file its content again. The present content becomes a former one.",
+        discussion: "For a secret, see 'coffer restore'; for a removed item, 'coffer trash restore'."
     )
 
     @Argument(help: "The name.", completion: .itemName)

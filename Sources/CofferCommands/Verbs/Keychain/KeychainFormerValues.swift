@@ -30,7 +30,8 @@ struct ShowHistory: ParsableCommand {
 struct RestoreFormerValue: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "restore",
-        abstract: "Make a former value the secret again; the present one becomes a former value."
+        abstract: "Make a former value the secret again; the present one becomes a former value.",
+        discussion: "For an item by its name, see 'coffer restore'; for a removed item, 'coffer trash restore'."
     )
 
     @Argument(help: "The number of the value, as 'coffer keychain history' has it.")
