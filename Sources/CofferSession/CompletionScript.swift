@@ -19,10 +19,20 @@ enum CompletionScript {
     }
 
     private static func text(for shell: CompletionShell, of root: any ParsableCommand.Type) -> String {
-        let script = quoting(root.completionScript(for: shell), for: shell)
+        let script = withoutLoneHyphen(quoting(root.completionScript(for: shell), for: shell), for: shell)
         let aliases = root.configuration.aliasesOfVerbs
         guard !aliases.isEmpty, let place = place(in: script, for: shell) else { return script }
         return script.replacingCharacters(in: place.range, with: place.lines(aliases))
+    }
+
+    /// The script, which would insert a hyphen behind a finished name, the common beginning of all options: zsh lists them,
+    /// and in bash the function that ``quoting(_:for:)`` adds offers none until a hyphen is typed.
+    private static func withoutLoneHyphen(_ script: String, for shell: CompletionShell) -> String {
+        guard shell == .zsh, let start = script.firstRange(of: "\n_coffer() {"),
+            let end = script[start.upperBound...].firstRange(of: #"    return "${ret}""#)
+        else { return script }
+        let listing = #"    [[ -z "${PREFIX}" && "${compstate[unambiguous]}" == -* ]] && compstate[insert]=''"#
+        return script.replacingCharacters(in: end.lowerBound..<end.lowerBound, with: listing + "\n")
     }
 
     /// The script with a function around its own that quotes names which contain `$` or a backtick.
@@ -36,6 +46,7 @@ enum CompletionScript {
             with: #"""
                 _coffer_quoted() {
                     _coffer "${@}"
+                    [[ -n "${COMP_WORDS[COMP_CWORD]}" || " ${COMPREPLY[*]}" == *\ [!-]* ]] || COMPREPLY=()
                     [[ "${COMPREPLY[*]}" == *[\$\`]* && "${COMP_WORDS[COMP_CWORD]}" != [\'\"]* ]] || return 0
                     compopt +o filenames
                     local -i index

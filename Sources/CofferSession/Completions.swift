@@ -20,6 +20,9 @@ extension CompletionKind {
         }
     }
 
+    /// The names of what is in the trash.
+    package static var trashedName: CompletionKind { .custom { words, _, start in Completions(words).trash(start) } }
+
     /// The access groups of the items that the caller may name.
     package static var group: CompletionKind { .custom { words, _, _ in Completions(words).groups() } }
 
@@ -68,6 +71,14 @@ private struct Completions {
             let number = try UserDatabase.number(ofUser: user)
             let rules = try client.call(AccessListParameters(isOfCaller: true)).value.rules
             return rules.filter { AccessGroup.userID(of: $0.group) == number }.compactMap(\.pattern?.text)
+        }
+    }
+
+    func trash(_ start: String) -> [String] {
+        ask { (client) throws(CofferError) in
+            let page = try client.call(TrashListParameters(group: value(of: "--group"))).value
+            let names = page.items.compactMap(\.name).filter { $0.hasPrefix(start.withoutShellQuotes) }
+            return Set(names).sorted()
         }
     }
 

@@ -64,6 +64,17 @@ import Testing
         ).shown
     }
 
+    @Test(arguments: Shell.allCases) func `another press behind a finished name adds nothing`(shell: Shell) throws {
+        #expect(try type("coffer get web/\t\t", in: shell).contains("the site"))
+    }
+
+    @Test(arguments: Shell.allCases) func `classes and names in the trash are completed`(shell: Shell) throws {
+        #expect(try type("coffer protect web/site WhenP\t && echo do''ne", in: shell).contains("done"))
+        #expect(try daemon.coffer(["remove", "work/mail"]).status == 0)
+        _ = try type("coffer trash restore wor\t", in: shell)
+        #expect(try daemon.coffer(["get", "work/mail"]).status == 0)
+    }
+
     @Test(
         arguments: Shell.allCases,
         [

@@ -19,6 +19,8 @@ struct ProtectionArgument: ExpressibleByArgument {
         }
     }
 
+    static var defaultCompletionKind: CompletionKind { .list(allValueStrings) }
+
     static var allValueStrings: [String] {
         ProtectionClass.allCases.map(\.rawValue) + Accessibility.allCases.map(\.rawValue)
     }

@@ -56,7 +56,7 @@ struct RestoreTrash: ParsableCommand {
             """
     )
 
-    @Argument(help: "The names, folders, or patterns of names.")
+    @Argument(help: "The names, folders, or patterns of names.", completion: .trashedName)
     var names: [String] = []
 
     @Option(help: ArgumentHelp("The number of an entry, instead of a name.", valueName: "number"))

@@ -14,6 +14,8 @@ struct ItemClassArgument: ExpressibleByArgument {
         itemClass = match
     }
 
+    static var defaultCompletionKind: CompletionKind { .list(allValueStrings) }
+
     static var allValueStrings: [String] { ItemClass.allCases.map(\.kebabCase) }
 }
 
