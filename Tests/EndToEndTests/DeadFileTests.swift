@@ -52,7 +52,8 @@ import Testing
         var peers: [PeerBox] = []
         for method in Self.takers {
             let peer = PeerBox(try HostilePeer(daemon))
-            #expect(peer.peer.send(HostilePeer.frame(method, params(of: method)), passing: [file]))
+            let isSent = peer.peer.send(HostilePeer.frame(method, params(of: method)), passing: [file])
+            #expect(isSent)
             try expectService(of: daemon, after: method.rawValue)
             peers.append(peer)
         }
@@ -97,7 +98,8 @@ import Testing
         for (what, bytes, count) in frames {
             do {
                 let peer = try HostilePeer(daemon)
-                #expect(peer.send(bytes, passing: Array(repeating: file, count: count)))
+                let isSent = peer.send(bytes, passing: Array(repeating: file, count: count))
+                #expect(isSent)
                 try expectService(of: daemon, after: what)
             }
             try expectService(of: daemon, after: "\(what), and the end of the client")
