@@ -30,7 +30,7 @@ extension OpenRPCConversationTests {
         try talk.succeed(.accessList)
         try talk.succeed(.accessList, ["after": number])
         try talk.succeed(.accessList, ["mine": true])
-        try talk.fail(.param, .accessList, ["after": 0])
+        try talk.fail(.param, .accessList, ["after": "0"])
         try talk.succeed(.accessRemove, ["rule": number])
         try talk.fail(.itemNotFound, .accessRemove, ["rule": number])
     }

@@ -21,7 +21,7 @@ extension OpenRPCConversationTests {
         }
         try talk.succeed(.leaseList)
         try talk.succeed(.leaseList, ["after": lease])
-        try talk.fail(.param, .leaseList, ["after": 0])
+        try talk.fail(.param, .leaseList, ["after": "0"])
         try talk.succeed(.leaseRevoke, ["lease": lease])
         try talk.fail(.itemNotFound, .leaseRevoke, ["lease": lease])
     }

@@ -14,7 +14,7 @@ extension OpenRPCConversationTests {
         try talk.fail(.itemNotFound, .itemRemove, name)
         try talk.succeed(.trashList)
         try talk.succeed(.trashList, ["after": entry])
-        try talk.fail(.param, .trashList, ["after": 0])
+        try talk.fail(.param, .trashList, ["after": "0"])
         try talk.fail(.duplicateItem, .trashRestore, ["entry": entry, "to": "github.com/token"])
         try talk.succeed(.trashRestore, ["entry": entry, "to": "rubbish/other"])
         try talk.fail(.itemNotFound, .trashRestore, ["entry": entry])

@@ -66,6 +66,6 @@ import Testing
         #expect(done.status == 0, "\(done.text)\(done.errors)\(log)")
         #expect(done.text.contains("stored snapshot 1, ") && done.text.contains(": nothing has changed\n"))
         #expect(done.text.contains("all of it read") && done.text.hasSuffix("one"), "\(done.text)\(done.errors)")
-        #expect(daemon.directory.contents("repository/config")?.count == 239)
+        #expect(daemon.directory.contents("repository/config")?.count == 271)
     }
 }

@@ -11,10 +11,10 @@ extension SystemdTests {
             try service.put("deploy/token", "owner's", "AfterFirstUnlock")
             try service.put("deploy/other", "owner's", "AfterFirstUnlock")
             for words in [
-                ["allow", "unit", "ci@*.service", "read", "--item", "deploy/*"],
+                ["allow", "unit", "ci@*.service", "read", "--item", "deploy/*", "--passcode-fd", "0"],
                 ["deny", "unit", "ci@*.service", "read", "--item", "deploy/other"],
             ] {
-                let added = try service.run(["\(Machine.programs)/coffer"] + words)
+                let added = try service.run(["\(Machine.programs)/coffer"] + words, input: DaemonProcess.passcode)
                 #expect(added.status == 0, "\(added.errors)")
             }
             for count in 1...2 {
