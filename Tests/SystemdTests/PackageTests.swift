@@ -221,14 +221,15 @@ extension SystemdTests {
                 (["move", "restic/password", "restic/new"] + group, ""), (["remove", "restic/new"] + group, ""),
                 (["trash", "list"] + group, "restic/new"), (["trash", "restore", "restic"] + group, "restic/new"),
                 (["move", "restic/new", "restic/password"] + group, ""),
-                (["allow", "unit", "ci@*.service", "read", "--item", "restic/**"] + group, "rule"),
+                (["allow", "unit", "ci@*.service", "read", "--item", "restic/password"] + group, "rule"),
                 (["deny", "unit", "ci@2.service", "read", "--item", "restic/**"] + group, "rule"),
                 (["access"], "ci@"), (["audit", "--item", "restic/password"], "item.put"),
                 (["search", "restic"] + group, "restic/password"),
                 (["trash", "empty", "--yes"] + group, "destroyed 0"),
             ] {
                 let answer = try machine.run(["coffer"] + verb)
-                #expect(answer.status == 0 && (answer.text + answer.errors).contains(shown), "\(verb): \(answer)")
+                let isShown = shown.isEmpty || (answer.text + answer.errors).contains(shown)
+                #expect(answer.status == 0 && isShown, "\(verb): \(answer)")
             }
             let read = try machine.run([
                 "systemd-run", "--unit=backup.service", "--wait", "--pipe", "--collect", "--quiet", "coffer", "get",
