@@ -1,5 +1,6 @@
 import CofferCore
 import CofferTestSupport
+import CofferWire
 import Testing
 
 extension LeaseTests {
