@@ -14,7 +14,9 @@ extension CofferError {
         CofferError(
             .notAvailable,
             "can't reach the daemon at \(quotedForDisplay(socketPath)): \(reason.reason)",
-            hint: "start it: 'systemctl --user start cofferd.socket', or 'cofferd' by hand",
+            hint: socketPath == SocketPath.system
+                ? "it is the machine's: as root, 'systemctl start cofferd.socket' starts it"
+                : "start it: 'systemctl --user start cofferd.socket', or 'cofferd' by hand",
             // The daemon's backlog of connections is full.
             retry: reason.wouldBlock ? .afterDelay(seconds: 1) : .never
         )

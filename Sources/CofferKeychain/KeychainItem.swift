@@ -92,6 +92,12 @@ package struct ItemAttributes: Hashable, Sendable {
     /// The size of the stored attributes.
     package var byteCount: Int { ItemMetadata.byteCount(of: self) }
 
+    /// Whether listings leave it out that do not name its class: an attribute of its class says so, or one of its user's.
+    package var isInvisible: Bool {
+        let attribute = KeychainAttribute.isInvisible
+        return values[attribute] == .bool(true) || user[AttributeName(attribute.rawValue)] == "true"
+    }
+
     /// The values of all attributes that are texts, user-defined ones included.
     package var texts: [String] {
         values.all.compactMap { if case .text(let text) = $0 { text } else { nil } } + user.values

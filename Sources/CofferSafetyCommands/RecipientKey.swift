@@ -69,10 +69,11 @@ struct RecipientKey {
     /// - Parameter former: The recipient whose private key is gone.
     private func made(instead former: Recipient?) throws(CofferError) -> [UInt8] {
         // Listings and patterns leave it out: what removes everything would make parcels unreadable.
-        var attributes: [KeychainAttribute: AttributeValue] = [.label: .text(Self.label), .isInvisible: .bool(true)]
+        var attributes: [KeychainAttribute: AttributeValue] = [.label: .text(Self.label)]
+        let user = [AttributeName(KeychainAttribute.isInvisible.rawValue): "true"]
         if let group { attributes[.accessGroup] = .text(group) }
         _ = try session.call(
-            KeychainAddParameters(.key, attributes, accessibility: .whenUnlocked, generates: .x25519)
+            KeychainAddParameters(.key, attributes, user: user, accessibility: .whenUnlocked, generates: .x25519)
         )
         guard let key = try publicKey() else {
             throw CofferError(.internal, "the key that was made just now is missing")
@@ -108,8 +109,8 @@ struct RecipientKey {
                 .itemNotFound,
                 "\(subject) can't be opened: the private key of this vault's recipient was removed",
                 hint:
-                    "'coffer trash restore 'key:\(Self.label)'' brings it back from the trash; otherwise 'coffer receive "
-                    + "--recipient' makes a new recipient, for the sender to send it again"
+                    "if it is in the trash, run: coffer trash restore 'key:\(Self.label)'. Otherwise 'coffer receive --recipient' "
+                    + "makes a new recipient, for the sender to send it again"
             )
         }
     }

@@ -38,7 +38,7 @@ package struct ServiceOptions: ParsableArguments {
         let kind = isUsers ? "user-unit" : "unit"
         return ValidationError(
             "--for \(quotedForDisplay(unit)): each instance has a group of its own. Name one, such as web@1.service, or "
-                + "store the item without --for: 'coffer allow \(kind) '\(pattern)' read --item NAME' lets all of them read it"
+                + "store the item without --for, and let all of them read it: coffer allow \(kind) '\(pattern)' read --item NAME"
         )
     }
 

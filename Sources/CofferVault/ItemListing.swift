@@ -184,7 +184,7 @@ package final class ItemListing<Entry>: SlicedWork {
 
     private func add(_ item: KeychainItem) {
         // Whoever lists one class sees what people are not to see; whoever removes all that is listed, does not.
-        if params.itemClass == nil, item.attributes.values[.isInvisible] == .bool(true) { return }
+        if params.itemClass == nil && item.attributes.isInvisible { return }
         let path = item.attributes.name?.path
         let name = path ?? item.listedName
         guard isWanted(name), contains(name) || item.attributes.texts.contains(where: contains) else { return }

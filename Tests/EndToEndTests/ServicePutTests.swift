@@ -89,7 +89,7 @@ import Testing
     @Test(arguments: [("web@", "'web@*.service'"), ("runner-*", "'runner-*.service'")])
     func `a template and a pattern are refused with what reaches all of them`(unit: String, pattern: String) throws {
         let refused = try put(try vault(passcode: false), ["--for", unit])
-        #expect(refused.errors.contains("'coffer allow unit \(pattern) read --item NAME'"), "\(refused.errors)")
+        #expect(refused.errors.contains("coffer allow unit \(pattern) read --item NAME"), "\(refused.errors)")
     }
 
     // MARK: What systemd can't load

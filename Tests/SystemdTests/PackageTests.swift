@@ -222,7 +222,7 @@ extension SystemdTests {
                 (["trash", "list"] + group, "restic/new"), (["trash", "restore", "restic"] + group, "restic/new"),
                 (["move", "restic/new", "restic/password"] + group, ""),
                 (["allow", "unit", "ci@*.service", "read", "--item", "restic/password"] + group, "rule"),
-                (["deny", "unit", "ci@2.service", "read", "--item", "restic/**"] + group, "rule"),
+                (["deny", "unit", "ci@2.service", "read", "--item", "restic/password"] + group, "rule"),
                 (["access"], "ci@"), (["audit", "--item", "restic/password"], "item.put"),
                 (["search", "restic"] + group, "restic/password"),
                 (["trash", "empty", "--yes"] + group, "destroyed 0"),
