@@ -46,8 +46,11 @@ package struct CredentialAddress: Hashable, Sendable {
     ///   - byteCount: Its size; `nil` if it is unknown.
     ///   - unit: The full name of the unit.
     package static func obstacle(_ name: ItemName, _ byteCount: Int64?, in unit: String) -> String? {
-        if name.path.utf8.containsDoubleHyphen { return "its name contains '--', which stands for a slash" }
-        return obstacle(id(of: name), byteCount, in: unit)
+        let id = id(of: name)
+        guard CredentialAddress(unit: unit, id: id).itemName.hasSameBytes(as: name.path) else {
+            return "its name has hyphens that would stand for a slash, as '--' does"
+        }
+        return obstacle(id, byteCount, in: unit)
     }
 
     /// Why a unit can't load a credential of a name.
@@ -98,11 +101,5 @@ extension String {
     fileprivate var replacingSlashes: String {
         utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map { String(Substring($0)) }
             .joined(separator: "--")
-    }
-}
-
-extension String.UTF8View {
-    fileprivate var containsDoubleHyphen: Bool {
-        zip(self, dropFirst()).contains { $0 == UInt8(ascii: "-") && $1 == UInt8(ascii: "-") }
     }
 }
