@@ -205,7 +205,7 @@ import Testing
             ProtectionSource.allCases.map(\.rawValue)
                 == [
                     "caller", "copiedItem", "directory", "existingItem", "entitlement", "configuration", "scenario",
-                    "kind", "content", "standard",
+                    "kind", "content", "group", "standard",
                 ]
         )
         #expect(StoreSource.allCases.map(\.rawValue) == ["matrix", "caller", "protection", "existingItem"])

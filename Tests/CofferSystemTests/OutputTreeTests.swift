@@ -7,7 +7,7 @@ import Testing
 @Suite struct OutputTreeTests {
     private func write(_ components: [String], in tree: OutputTree) throws {
         let file = try tree.file(components, .isReplaced)
-        try file.write(all: [1, 2, 3].span.bytes)
+        try file.write(all: [UInt8]([1, 2, 3]).span.bytes)
         try file.finish()
     }
 

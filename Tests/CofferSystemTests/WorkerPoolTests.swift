@@ -45,7 +45,7 @@ extension WorkerPool {
             #expect(value.value == 7)
         }
         #expect(log.value == ["gone", "gone"])
-        #expect(throws: CofferError(.io, "")) { _ = try work.take().value }
+        #expect(throws: CofferError(.internal, "")) { _ = try work.take().value }
     }
 
     @Test func `brings errors back`() {

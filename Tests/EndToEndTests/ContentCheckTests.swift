@@ -63,7 +63,7 @@ import Testing
                 bytes 262144 to 299999 can't be read
 
             """,
-            "found 1 files with damaged contents"
+            "found 1 file with damaged contents"
         )
         let lines = try json()
         try #require(lines.count == 2)

@@ -44,7 +44,7 @@ import Testing
         #expect(try daemon.coffer(["get", "a"]).output == [1])
         let refused = try daemon.coffer(["lock"])
         #expect(refused.status == 77)
-        #expect(refused.errors.contains("'vault.lock' wants 'lock'"), "\(refused.errors)")
+        #expect(refused.errors.contains("you lack the right 'lock', which 'vault.lock' needs"), "\(refused.errors)")
         #expect(refused.errors.contains("10-owner.conf', line 1, says"), "\(refused.errors)")
 
         // The first one counts.

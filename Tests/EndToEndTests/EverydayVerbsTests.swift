@@ -175,14 +175,14 @@ import Testing
         }
     }
 
-    @Test func `a file and a pipe are the same content, and - is standard input or output`() throws {
+    @Test func `standard input is -, and a large file is stored as a pipe is`() throws {
         let daemon = try Self.vault()
         let variables = String(repeating: "KEY_OF=some value or other\n", count: 80)
         for (index, text) in [variables, variables + variables + variables, String(repeating: "prose ", count: 400)]
             .enumerated()
         {
             try daemon.directory.write(Array(text.utf8), to: "content")
-            let script = "coffer put f content; coffer put p <content; coffer put d - <content"
+            let script = "coffer put f content >&2; coffer put p <content; coffer put d - <content"
             let words = try run(daemon, script).text.split(separator: "\n").map { $0.dropFirst("stored 'f' ".count) }
             #expect(Set(words).count == 1, "\(index): \(words)")
             #expect(try daemon.coffer(["get", "f", "--output", "-"]).text == text)

@@ -41,6 +41,9 @@ struct HostileCase: CustomTestStringConvertible, Sendable {
     /// Whether it needs a repository in its directory.
     var usesRepository: Bool { arguments.contains(Self.repository) }
 
+    /// What a person is shown of items that expire takes.
+    private static let expiry = ["entitlement.explain", "item.list"]
+
     /// The name of the repository in the directory.
     static let repository = "repository"
 
@@ -141,12 +144,12 @@ struct HostileCase: CustomTestStringConvertible, Sendable {
             ["vault.status", "vault.init"],
             state: "noVault"
         ),
-        HostileCase("unlock", "--passcode-fd 3", ["vault.status", "vault.unlock"]),
-        HostileCase("unlock", "--recovery-key-fd 3", ["vault.status", "vault.unlock"]),
-        HostileCase("lock", "--now", ["vault.lock"]),
-        HostileCase("status", "", ["vault.status"], state: "locking"),
+        HostileCase("unlock", "--passcode-fd 3", ["vault.status", "vault.unlock"] + expiry),
+        HostileCase("unlock", "--recovery-key-fd 3", ["vault.status", "vault.unlock"] + expiry),
+        HostileCase("lock", "--now", ["vault.lock", "vault.status"]),
+        HostileCase("status", "", ["vault.status"] + expiry, state: "locking"),
         HostileCase("status", "", ["vault.status", "slot.list"], state: "deviceKeyMissing"),
-        HostileCase("status", "--blockers", ["vault.status", "vault.blockers", "lease.list", "item.list"]),
+        HostileCase("status", "--blockers", ["vault.status", "vault.blockers", "lease.list"] + expiry),
         HostileCase("passcode set", "--new-passcode-fd 3", ["vault.status", "passcode.set"], state: "noPasscode"),
         HostileCase(
             "passcode change",
@@ -208,7 +211,7 @@ struct HostileCase: CustomTestStringConvertible, Sendable {
         HostileCase(
             "allow",
             "group 1 read --item a --passcode-fd 3",
-            ["access.allow", "item.list", "context.authenticate"]
+            ["access.allow", "item.list"]
         ),
         HostileCase("deny", "user 1 read --item a", ["access.deny"]),
         HostileCase("access list", "", ["access.list"]),

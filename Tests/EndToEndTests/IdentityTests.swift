@@ -209,7 +209,7 @@ import Testing
         let daemon = try daemon()
         let byRule = try run("knock()", by: contained, on: daemon)
         #expect(
-            isRefused(byRule.first, "a process in a container or another pid namespace may not use this vault"),
+            isRefused(byRule.first, "a process in a container or another pid namespace can't use the vault of its user"),
             "\(byRule)"
         )
         // One that only makes its children live in another is where it was.
@@ -280,7 +280,7 @@ import Testing
             try #require(answers.count == 3, "\(answers)")
             // What runs is what it was; what connects then is another, and the owner's.
             for answer in answers.prefix(2) {
-                #expect(isRefused(answer, "'vault.unlock' wants 'unlock'"), "\(answers)")
+                #expect(isRefused(answer, "you lack the right 'unlock', which 'vault.unlock' needs"), "\(answers)")
             }
             #expect(answers[2].contains("notAvailable"), "\(answers)")
         }

@@ -60,7 +60,7 @@ import Testing
             #expect(result.errors.hasPrefix("error: nothing was stored under 'token': "), "\(result.errors)")
             #expect(result.errors.contains("--allow-empty"))
         }
-        let typed = try onTerminal(daemon, "coffer put token", [("Secret for 'token': ", "")])
+        let typed = try onTerminal(daemon, "coffer put token", Array(repeating: ("Secret for 'token': ", ""), count: 3))
         #expect(typed.status == 64)
         #expect(typed.shown.contains("what was typed is empty"))
         #expect(try daemon.coffer(["get", "token"]).text == "good")
@@ -105,7 +105,7 @@ import Testing
         let typed = try onTerminal(
             daemon,
             "coffer passcode change",
-            [("Passcode: ", "pass one"), ("New passcode: ", "letmein")]
+            [("Passcode: ", "pass one")] + Array(repeating: ("New passcode: ", "letmein"), count: 3)
         )
         #expect(typed.status == 64)
         #expect(!typed.shown.contains("Repeat"))
@@ -242,7 +242,7 @@ import Testing
         let daemon = try vault()
         let add = "printf secret | coffer keychain add --service github.com --account"
         #expect(try run(daemon, "\(add) old --expires 2020-02-03T04:05:06Z").status == 0)
-        #expect(try run(daemon, "\(add) new --expires 2099-02-03").status == 0)
+        #expect(try run(daemon, "\(add) new --expires 2099-02-03T00:00:00Z").status == 0)
         let old = try run(daemon, "coffer get github.com/old")
         #expect(old.status == 0 && old.text == "secret")
         #expect(old.errors == "warning: 'github.com/old' has expired: it was valid until 2020-02-03 04:05:06 UTC\n")

@@ -7,7 +7,7 @@ import Testing
 
 /// `item.protect` and `coffer protect`, through the real programs.
 @Suite struct ProtectTests {
-    private static let content = pseudoRandomBytes(200_000)
+    private static let content = pseudoRandomBytes(1_000_000)
 
     private func vault(passcode: String? = DaemonProcess.passcode) throws -> DaemonProcess {
         let daemon = try DaemonProcess()

@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test func `a second writer is referred to waiting, and not to trying again`() throws {
+    @Test func `a second writer is referred to waiting`() throws {
         let daemon = try vault()
         let (client, other) = (try daemon.connect(), try daemon.connect())
         let name = try ItemName("f")
@@ -52,7 +52,7 @@ import Testing
             try refusal { _ = try other.call(FileOpenParameters(name: name, access: .write)) }
         )
         #expect(error.code == .notAvailable)
-        #expect(error.retry == .never)
+        #expect(error.retry == .later)
         #expect(error.hint?.contains("'wait'") == true)
         #expect(error.hint?.contains("again") == false)
     }

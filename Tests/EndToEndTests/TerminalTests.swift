@@ -106,7 +106,7 @@ import Testing
         let result = try onTerminal(
             daemon,
             "coffer init",
-            [("New passcode: ", "pass one"), ("Repeat passcode: ", "pass two")]
+            (0..<3).flatMap { _ in [("New passcode: ", "pass one"), ("Repeat passcode: ", "pass two")] }
         )
         #expect(result.status == 64)
         #expect(try daemon.connect().status().state == .noVault)
