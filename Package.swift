@@ -115,7 +115,10 @@ let edges: [Target] = [
         name: "CofferContents",
         dependencies: ["CofferClient", "CofferCore", "CofferCrypto", "CofferMemory", "CofferRouting", "CofferWire"]
     ),
-    .target(name: "CofferExchange", dependencies: ["CofferClient", "CofferCore", "CofferCrypto", "CofferMemory"]),
+    .target(
+        name: "CofferExchange",
+        dependencies: ["CofferClient", "CofferContents", "CofferCore", "CofferCrypto", "CofferMemory"]
+    ),
     .target(
         name: "CofferTerminal",
         dependencies: [

@@ -25,12 +25,7 @@ package enum OneTimePassword {
         digits: Int
     ) throws(CryptoError) -> SecretBytes {
         precondition((6...8).contains(digits))
-        let message = (0..<8).map { UInt8(truncatingIfNeeded: counter >> (56 - 8 * $0)) }
-        let mac = try unsafe authenticator(of: message.span.bytes, key, algorithm)
-        var number = mac.withBytes { bytes in
-            let start = Int(bytes.byte(at: bytes.byteCount - 1) & 0xF)
-            return (0..<4).reduce(UInt32(0)) { $0 << 8 | UInt32(bytes.byte(at: start + $1)) } & 0x7FFF_FFFF
-        }
+        var number = try number(counter: counter, key: key, algorithm)
         var text = try allocateSecret(digits)
         unsafe text.withUnsafeMutableBytes { buffer in
             for place in buffer.indices.reversed() {
@@ -39,6 +34,41 @@ package enum OneTimePassword {
             }
         }
         return text
+    }
+
+    /// The characters of Steam's codes.
+    private static let steamCharacters = Array("23456789BCDFGHJKMNPQRTVWXY".utf8)
+
+    /// Computes a code of Steam, which has five characters of its own alphabet, the lowest first.
+    ///
+    /// - Parameters:
+    ///   - counter: The number of the period.
+    ///   - key: The shared key.
+    package static func steamCode(counter: UInt64, key: borrowing SecretBytes) throws(CryptoError) -> SecretBytes {
+        var number = try number(counter: counter, key: key, .sha1)
+        let radix = UInt32(steamCharacters.count)
+        var text = try allocateSecret(5)
+        unsafe text.withUnsafeMutableBytes { buffer in
+            for place in buffer.indices {
+                unsafe buffer[place] = steamCharacters[Int(number % radix)]
+                number /= radix
+            }
+        }
+        return text
+    }
+
+    /// The 31 bits of RFC 4226 of which a code is made.
+    private static func number(
+        counter: UInt64,
+        key: borrowing SecretBytes,
+        _ algorithm: Algorithm
+    ) throws(CryptoError) -> UInt32 {
+        let message = (0..<8).map { UInt8(truncatingIfNeeded: counter >> (56 - 8 * $0)) }
+        let mac = try unsafe authenticator(of: message.span.bytes, key, algorithm)
+        return mac.withBytes { bytes in
+            let start = Int(bytes.byte(at: bytes.byteCount - 1) & 0xF)
+            return (0..<4).reduce(UInt32(0)) { $0 << 8 | UInt32(bytes.byte(at: start + $1)) } & 0x7FFF_FFFF
+        }
     }
 
     private static func authenticator(

@@ -11,12 +11,15 @@ package enum EntryName {
     /// - Parameters:
     ///   - entries: The entries.
     ///   - prefix: The name below which all of them are; `nil` for none.
-    /// - Throws: `param` if a name is too long.
-    package static func names(of entries: [ExchangeEntry], below prefix: ItemName?) throws(CofferError) -> [ItemName] {
+    /// - Returns: For each entry its name, or the error `param` if that is too long.
+    package static func names(
+        of entries: [ExchangeEntry],
+        below prefix: ItemName?
+    ) -> [Result<ItemName, CofferError>] {
         let plain = entries.map { path(of: $0, below: prefix) }
         let counts = plain.reduce(into: [:]) { $0[Array($1.utf8), default: 0] += 1 }
         var taken: Set<[UInt8]> = Set(plain.filter { counts[Array($0.utf8)] == 1 }.map { Array($0.utf8) })
-        var names: [ItemName] = []
+        var names: [Result<ItemName, CofferError>] = []
         var numbers: [[UInt8]: Int] = [:]
         for (entry, path) in zip(entries, plain) {
             var free = path
@@ -24,11 +27,7 @@ package enum EntryName {
                 free = Self.free(path, entry, taken, &numbers)
                 taken.insert(Array(free.utf8))
             }
-            do throws(CofferError) {
-                names.append(try ItemName(free))
-            } catch {
-                throw CofferError(.param, "\(entry.place): \(error.message)", hint: "shorten the title or the folder")
-            }
+            names.append(Result { () throws(CofferError) in try ItemName(free) })
         }
         return names
     }

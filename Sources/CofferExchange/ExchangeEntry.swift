@@ -68,6 +68,9 @@ package struct ExchangeEntry: Sendable {
     /// Milliseconds since 1970.
     package var expires: Int64?
 
+    /// What of it is not stored.
+    package internal(set) var omissions: [Omission] = []
+
     package static let password = "password"
     package static let username = "username"
     package static let url = "url"
@@ -79,7 +82,7 @@ package struct ExchangeEntry: Sendable {
     package subscript(name: String) -> Secret? { fields.first { $0.name == name }?.value }
 
     /// Whether it has nothing to store.
-    package var isEmpty: Bool { fields.isEmpty && notes == nil && whole == nil && attachments.isEmpty }
+    package var isEmpty: Bool { fields.isEmpty && notes == nil && (whole?.count ?? 0) == 0 && attachments.isEmpty }
 
     /// Appends a value, unless it is empty.
     ///
@@ -93,6 +96,14 @@ package struct ExchangeEntry: Sendable {
         }
         try requireSize(of: value, name)
         fields.append(Field(freeName(FieldName.storable(name)), value))
+    }
+
+    /// Appends a value of a JSON text, and what is inside of it as fields of their own.
+    mutating func add(_ name: String, all item: JSONItem, depth: Int = 0) throws(CofferError) {
+        guard depth <= Limits.jsonDepth else { throw .malformed("\(place): values are nested too deeply") }
+        for (key, value) in item.members { try add("\(name) \(key)", all: value, depth: depth + 1) }
+        for value in item.elements { try add(name, all: value, depth: depth + 1) }
+        try add(name, try item.secret())
     }
 
     /// Takes a text of its own, unless it is empty.
@@ -149,17 +160,26 @@ extension Unicode.Scalar {
 /// What a reader has found.
 package struct ExchangeList: Sendable {
     package var entries: [ExchangeEntry] = []
-    /// What was left out, in words, for a person.
+    /// What there is to know about the whole, in words, for a person.
     package var remarks: [String] = []
+    /// What is not stored, or not as it is in the file.
+    package internal(set) var omissions: [Omission] = []
+    /// Why the first entry that can't be read can't.
+    var firstFault: CofferError?
     /// Whether the file was encrypted under a password.
     package var wasEncrypted = false
 
     package init() {}
 
-    /// Appends an entry.
+    /// Appends an entry, unless it has nothing to store, which is noted.
     ///
     /// - Throws: `dataTooLarge` if there are more than an import takes.
     package mutating func append(_ entry: ExchangeEntry) throws(CofferError) {
+        omissions += entry.omissions
+        guard !entry.isEmpty else {
+            if !entry.omissions.contains(where: \.isItem) { leaveOut(entry, because: "it has nothing but its name") }
+            return
+        }
         guard entries.count < Limits.importEntries else {
             throw .tooLarge("\(entry.place): there are more than \(Limits.importEntries) entries")
         }

@@ -50,13 +50,17 @@ package enum ImportFormat: String, CaseIterable, Sendable {
     /// - Parameters:
     ///   - content: The file.
     ///   - password: Asks for the password of a file that is encrypted under one.
+    ///   - inflate: Inflates what gzip has deflated, as the attached files of KeePass are.
     /// - Throws: `param` with the line, and with the format that the file has if it is another one; `dataTooLarge`.
     package func entries(
         of content: Secret,
-        password: () throws(CofferError) -> Secret = { () throws(CofferError) in throw .encrypted }
+        password: () throws(CofferError) -> Secret = { () throws(CofferError) in throw .encrypted },
+        inflate: @escaping (Secret) throws(CofferError) -> Secret = { (_) throws(CofferError) in
+            throw .malformed("it is compressed")
+        }
     ) throws(CofferError) -> ExchangeList {
         do throws(CofferError) {
-            return try read(content, password)
+            return try read(content, password, inflate).checked()
         } catch {
             guard error.code == .param, let other = FormatGuess.format(of: content), other != self else { throw error }
             throw CofferError(
@@ -69,12 +73,13 @@ package enum ImportFormat: String, CaseIterable, Sendable {
 
     private func read(
         _ content: Secret,
-        _ password: () throws(CofferError) -> Secret
+        _ password: () throws(CofferError) -> Secret,
+        _ inflate: @escaping (Secret) throws(CofferError) -> Secret
     ) throws(CofferError) -> ExchangeList {
         switch self {
         case .bitwarden: try BitwardenReader.entries(of: content, password)
         case .csv: try CSVReader(content).entries()
-        case .keepassXML: try KeePassReader.entries(of: content)
+        case .keepassXML: try KeePassReader.entries(of: content, inflate)
         case .netrc: try NetrcReader.entries(of: content)
         case .gitCredentials: try LineReaders.gitCredentials(content)
         case .docker: try DockerReader.entries(of: content)

@@ -1,71 +1,86 @@
 internal import CofferClient
-
-/// The address of one-time codes that Coffer's `otp` reads.
-enum OneTimeAddress {
-    /// Turns what other programs keep into an address: an address stays, a bare key in base32 gets one around it.
-    ///
-    /// - Parameters:
-    ///   - value: The value.
-    ///   - label: The title of the entry, which is part of the address.
-    /// - Returns: `nil` if it is neither.
-    static func address(_ value: Secret, label: String) throws(CofferError) -> Secret? {
-        let value = try value.trimmed()
-        if value.withBytes({ $0.has("otpauth://", at: 0) }) { return value }
-        guard let key = try key(value) else { return nil }
-        return try address(key: key, label: label, parameters: "")
-    }
-
-    /// The address of a key.
-    ///
-    /// - Parameter parameters: Further parameters, each beginning with `&`.
-    static func address(key: Secret, label: String, parameters: String) throws(CofferError) -> Secret {
-        var output = try SecretBuffer(capacity: key.count + label.utf8.count + 64)
-        try output.append("otpauth://totp/\(escaped(label))?secret=")
-        try output.append(key)
-        try output.append(parameters)
-        return try output.finish()
-    }
-
-    /// A key in base32 without the spaces in which it is shown.
-    private static func key(_ value: Secret) throws(CofferError) -> Secret? {
-        var output = try SecretBuffer(capacity: value.count)
-        let isKey = try value.withBytes { (bytes) throws(CofferError) -> Bool in
-            for place in 0..<bytes.byteCount {
-                let byte = bytes.byte(at: place)
-                switch byte {
-                case UInt8(ascii: " "), UInt8(ascii: "-"): continue
-                case UInt8(ascii: "a")...UInt8(ascii: "z"): try output.append(byte - 32)
-                case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "2")...UInt8(ascii: "7"), UInt8(ascii: "="):
-                    try output.append(byte)
-                default: return false
-                }
-            }
-            return output.count >= 8
-        }
-        return isKey ? try output.finish() : nil
-    }
-
-    /// Text for the path of an address.
-    static func escaped(_ text: String) -> String {
-        text.utf8.reduce(into: "") { result, byte in
-            let scalar = Unicode.Scalar(byte)
-            let isPlain =
-                byte < 0x80 && (scalar.properties.isAlphabetic || byte.isDigit || "-._~@:".utf8.contains(byte))
-            let digits = String(byte, radix: 16, uppercase: true)
-            result += isPlain ? String(scalar) : "%" + (digits.count < 2 ? "0" : "") + digits
-        }
-    }
-}
+internal import CofferContents
 
 extension ExchangeEntry {
     /// Appends what an entry has for one-time codes: as the field `otp`, or, if `coffer otp` can't use it, as another one.
     mutating func addOneTimeKey(_ value: Secret?) throws(CofferError) {
         guard let value, value.count > 0 else { return }
-        if let address = try OneTimeAddress.address(value, label: title) {
-            try add(Self.otp, address)
-        } else {
-            try add("otp key", value)
+        let fault: CofferError
+        do throws(CofferError) {
+            _ = try OneTimeKey(uri: value)
+            return try add(Self.otp, try OneTimeKey.address(of: value, label: title))
+        } catch {
+            guard error.code == .param else { throw error }
+            fault = error
         }
+        try add("otp key", value)
+        leaveOut(.kept("otp key"), because: fault.message)
+    }
+
+    /// Takes what KeePass and its plugins have for one-time codes out of the fields of an entry.
+    ///
+    /// What makes no codes stays a field.
+    mutating func addOneTimeKeys(ofKeePass values: inout [(name: String, value: Secret)]) throws(CofferError) {
+        for (_, value) in values.filter({ $0.name == "otp" }) { try addOneTimeKey(value) }
+        values.removeAll { $0.name == "otp" }
+        for prefix in ["TimeOtp-", "HmacOtp-"] {
+            let own = values.filter { $0.name.hasPrefix(prefix) }
+            let settings = own.map { (String($0.name.dropFirst(prefix.utf8.count)), $0.value) }
+            guard try addOneTimeKey(settings, isCounted: prefix == "HmacOtp-") else { continue }
+            values.removeAll { $0.name.hasPrefix(prefix) }
+        }
+        guard let seed = values.first(where: { $0.name == "TOTP Seed" })?.value else { return }
+        let text = values.first { $0.name == "TOTP Settings" }?.value.exposeText() ?? "30;6"
+        let words = text.split(separator: ";").map(String.init)
+        guard words.count == 2 else { return }
+        let parameters = words[1].uppercased() == "S" ? "&encoder=steam" : "&digits=\(words[1])"
+        guard try addOneTimeKey(seed, isCounted: false, "\(parameters)&period=\(words[0])") else { return }
+        values.removeAll { ["TOTP Seed", "TOTP Settings"].contains($0.name) }
+    }
+
+    /// Takes the settings of KeePass itself, without their prefix.
+    private mutating func addOneTimeKey(
+        _ settings: [(String, Secret)],
+        isCounted: Bool
+    ) throws(CofferError) -> Bool {
+        var (key, parameters): (Secret?, String) = (nil, "")
+        for (name, value) in settings {
+            let text = name.hasPrefix("Secret") ? "" : value.exposeText() ?? ""
+            switch name {
+            case "Secret" where key == nil: key = try Base32.encoded(value)
+            case "Secret-Base32" where key == nil: key = value
+            case "Secret-Hex" where key == nil: key = try Base32.encoded(hex: value)
+            case "Secret-Base64" where key == nil: key = try Base32.encoded(base64: value)
+            case "Length": parameters += "&digits=\(text)"
+            case "Period": parameters += "&period=\(text)"
+            case "Algorithm": parameters += "&algorithm=\(text)"
+            case "Counter": parameters += "&counter=\(text)"
+            default: return false
+            }
+        }
+        if isCounted && !parameters.contains("&counter=") { parameters += "&counter=0" }
+        guard let key else { return false }
+        return try addOneTimeKey(key, isCounted: isCounted, parameters)
+    }
+
+    /// Appends the address of a key, unless it makes no codes.
+    private mutating func addOneTimeKey(
+        _ key: Secret,
+        isCounted: Bool,
+        _ parameters: String
+    ) throws(CofferError) -> Bool {
+        let kind = isCounted ? "hotp" : "totp"
+        let address = try key.withBytes { (bytes) throws(CofferError) in
+            try OneTimeKey.address(key: bytes, kind: kind, label: title, parameters)
+        }
+        do throws(CofferError) {
+            _ = try OneTimeKey(uri: address)
+        } catch {
+            guard error.code == .param else { throw error }
+            return false
+        }
+        try add(Self.otp, address)
+        return true
     }
 
     /// Appends addresses of sites: the first one as `url`.

@@ -1,7 +1,10 @@
 internal import CofferClient
 internal import CofferExchange
+internal import CofferMemory
 internal import CofferSession
+internal import CofferSystem
 internal import CofferTerminal
+internal import Glibc
 
 /// Sources that another program unpacks, decrypts or queries.
 extension ImportSource {
@@ -41,8 +44,10 @@ extension ImportSource {
 
     /// A database of KeePass, which keepassxc-cli decrypts with its passphrase.
     ///
-    /// - Parameter passphrase: Given by a descriptor; `nil` to ask on the terminal.
-    static func keepass(_ path: String, _ passphrase: Secret?) throws(CofferError) -> ExchangeList {
+    /// - Parameters:
+    ///   - passphrase: Given by a descriptor; `nil` to ask on the terminal.
+    ///   - keyFile: The key file of the database, if it has one.
+    static func keepass(_ path: String, _ passphrase: Secret?, keyFile: String?) throws(CofferError) -> ExchangeList {
         var typed = passphrase
         if typed == nil {
             typed = Secret(
@@ -50,14 +55,56 @@ extension ImportSource {
             )
         }
         let line = try SecretLine.with(typed ?? Secret(nil))
-        let xml = try output(
-            of: ("keepassxc-cli", "keepassxc"),
-            ["export", "--format", "xml", path.hasPrefix("-") ? "./\(path)" : path],
-            input: line,
-            limit: Limits.importFileBytes,
-            quotedForDisplay(path)
-        )
-        return try ImportFormat.keepassXML.entries(of: xml)
+        func argument(_ path: String) -> String { path.hasPrefix("-") ? "./\(path)" : path }
+        // So that a file that is missing is told from a wrong passphrase.
+        for file in [path, keyFile].compactMap({ $0 }) { _ = try SecretInput.open(file) }
+        let key = keyFile.map { ["--key-file", argument($0)] } ?? []
+        do throws(CofferError) {
+            let xml = try output(
+                of: ("keepassxc-cli", "keepassxc"),
+                ["export", "--format", "xml"] + key + [argument(path)],
+                input: line,
+                limit: Limits.importFileBytes,
+                quotedForDisplay(path)
+            )
+            return try ImportFormat.keepassXML.entries(of: xml, inflate: inflate)
+        } catch {
+            guard error.code == .io, ["nvalid credentials", "HMAC mismatch", "file may be corrupt"].contains(where: { error.message.contains($0) })
+            else { throw error }
+            let subject = keyFile == nil ? "the passphrase does not open" : "the passphrase and the key file do not open"
+            throw CofferError(
+                .authFailed,
+                "\(subject) the database",
+                hint: keyFile == nil ? "if the database has a key file, too, name it by --key-file" : nil
+            )
+        }
+    }
+
+    /// Inflates what gzip has deflated.
+    ///
+    /// - Throws: `dataTooLarge` before memory is allocated for more than an import takes.
+    static func inflate(_ content: Secret) throws(CofferError) -> Secret {
+        let count = content.withBytes { bytes -> Int? in
+            guard bytes.byteCount >= 18 else { return nil }
+            // The last four bytes are the length, so that a bomb has to lie in it.
+            return (1...4).reduce(0) {
+                $0 << 8 | Int(unsafe bytes.unsafeLoad(fromByteOffset: bytes.byteCount - $1, as: UInt8.self))
+            }
+        }
+        guard let count else { throw CofferError(.param, "it is not what gzip makes") }
+        guard count <= Limits.importFileBytes else { throw .importTooLarge("the attached file") }
+        do {
+            let memory = try AnonymousMemory("coffer import")
+            try content.write(to: memory.number)
+            let file = "/proc/\(getpid())/fd/\(memory.number)"
+            return try output(of: ("gzip", "gzip"), ["-dcf", file], limit: count, to: "inflate", "the attached file")
+        } catch let error as SystemError {
+            throw error.cofferError("can't inflate the attached file")
+        } catch let error as CofferError {
+            throw error
+        } catch {
+            throw CofferError(.internal, "can't inflate the attached file")
+        }
     }
 
     /// The schemas under which programs store secrets: secret-tool finds items by an attribute only.
@@ -77,7 +124,7 @@ extension ImportSource {
                 "the Secret Service"
             )
             if text.count == 0 { continue }
-            for entry in try ImportFormat.secretService.entries(of: text).entries { try list.append(entry) }
+            try list.append(contentsOf: try ImportFormat.secretService.entries(of: text))
         }
         list.remarks.append("secret-tool prints no attributes, so items get only their label and their secret")
         return list

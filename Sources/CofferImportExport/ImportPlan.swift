@@ -36,18 +36,24 @@ package struct ImportPlan {
     package static let created: AttributeName = "originally-created"
     package static let modified: AttributeName = "originally-modified"
 
-    package let items: [Item]
+    package private(set) var items: [Item] = []
+    /// What can't be an item.
+    package private(set) var omissions: [Omission] = []
+    private var places: [[UInt8]: Int] = [:]
 
     /// Names the items and makes their contents.
     package init(_ entries: [ExchangeEntry], below prefix: ItemName?) throws(CofferError) {
-        var items: [Item] = []
-        for (entry, name) in zip(entries, try EntryName.names(of: entries, below: prefix)) {
-            items += try Self.items(of: entry, name)
+        for (entry, name) in zip(entries, EntryName.names(of: entries, below: prefix)) {
+            do throws(CofferError) {
+                try add(try items(of: entry, try name.get()))
+            } catch {
+                guard error.code == .param || error.code == .dataTooLarge else { throw error }
+                omissions.append(Omission(.entry, of: entry.words, because: error.message))
+            }
         }
-        self.items = try Self.withoutRepetitions(items)
     }
 
-    private static func items(of entry: ExchangeEntry, _ name: ItemName) throws(CofferError) -> [Item] {
+    private mutating func items(of entry: ExchangeEntry, _ name: ItemName) throws(CofferError) -> [Item] {
         if let server = entry.server {
             let target = Item.Target.server(
                 ServerAddress(url: server.url),
@@ -60,39 +66,39 @@ package struct ImportPlan {
         let content = try EntryContent.secret(of: entry)
         if content.count > 0 { items.append(Item(target: .name(name), content: content, entry: entry)) }
         var taken: Set<String> = []
-        for attachment in entry.attachments where attachment.content.count > 0 {
+        for attachment in entry.attachments {
+            guard attachment.content.count > 0 else {
+                omissions.append(Omission(.attachment(attachment.name), of: entry.words, because: "it is empty"))
+                continue
+            }
             let part = EntryName.part(attachment.name) ?? "attachment"
             var (free, number) = (part, 2)
             while !taken.insert(free).inserted {
                 free = "\(number)-\(part)"
                 number += 1
             }
-            let path = try ItemName("\(name.path)/\(free)")
+            guard let path = try? ItemName("\(name.path)/\(free)") else {
+                omissions.append(Omission(.attachment(attachment.name), of: entry.words, because: "its name is too long"))
+                continue
+            }
             items.append(Item(target: .name(path), content: attachment.content, entry: entry, isAttachment: true))
         }
         return items
     }
 
-    /// Leaves out what is there twice, with the same content.
-    private static func withoutRepetitions(_ items: [Item]) throws(CofferError) -> [Item] {
-        var places: [[UInt8]: Int] = [:]
-        var kept: [Item] = []
-        for item in items {
+    /// Adds items, except for what the file has before them.
+    private mutating func add(_ new: [Item]) throws(CofferError) {
+        for item in new {
             let key = Array(item.identity.utf8)
             guard let place = places[key] else {
-                places[key] = kept.count
-                kept.append(item)
+                places[key] = items.count
+                items.append(item)
                 continue
             }
-            guard kept[place].content.isEqual(to: item.content) else {
-                throw CofferError(
-                    .param,
-                    "\(item.entry.place): there are two different items \(quotedForDisplay(item.name))",
-                    hint: "rename one of them in the other program, or remove it from the file"
-                )
-            }
+            if items[place].content.isEqual(to: item.content) { continue }
+            let reason = "\(items[place].entry.place) has another password for the same server and user"
+            omissions.append(Omission(.entry, of: item.entry.words, because: reason))
         }
-        return kept
     }
 }
 

@@ -83,6 +83,9 @@ enum ImportSource {
                 }
             }
         } catch {
+            if error.code == EFBIG {
+                throw CofferError(.dataTooLarge, "\(subject) has more than \(limit) bytes once it is unpacked")
+            }
             throw error.cofferError("can't \(action) \(subject)")
         }
         guard outcome.isSuccess else {
@@ -117,27 +120,29 @@ enum ImportSource {
         // The agent asks for a passphrase on the terminal that this names.
         if let terminal = unsafe ttyname(STDERR_FILENO) { unsafe setenv("GPG_TTY", terminal, 0) }
         for file in encrypted {
-            if let fault = file.fault { throw CofferError(.param, "\(quotedForDisplay(file.path)): \(fault)") }
-            let content = try output(
-                of: ("gpg", "gpg"),
-                ["--quiet", "--no-verbose", "--decrypt", "--", file.path],
-                limit: Limits.importFieldBytes,
-                quotedForDisplay(file.path)
-            )
-            try list.append(try PassReader.entry(path: String(file.relativePath.dropLast(4)), content))
+            let subject = quotedForDisplay(file.path)
+            let path = String(file.relativePath.dropLast(4))
+            do throws(CofferError) {
+                if let fault = file.fault { throw CofferError(.param, "\(subject): \(fault)") }
+                let arguments = ["--quiet", "--no-verbose", "--decrypt", "--", file.path]
+                let content = try output(of: ("gpg", "gpg"), arguments, limit: Limits.importFieldBytes, subject)
+                try list.append(try PassReader.entry(path: path, content))
+            } catch {
+                guard [.param, .dataTooLarge, .io].contains(error.code) else { throw error }
+                list.leaveOut(quotedForDisplay(path), "", error)
+                // Without the key none of them opens, and each would ask for its passphrase again.
+                if list.entries.isEmpty && list.omissions.count > 2 { return try list.checked() }
+            }
         }
-        let others = files.count - encrypted.count
-        if others > 0 {
-            list.remarks.append(
-                counted(others, "file that is not of gpg is", "files that are not of gpg are") + " left out"
-            )
+        for file in files where !file.relativePath.hasSuffix(".gpg") {
+            list.leaveOut(ExchangeEntry(place: quotedForDisplay(file.relativePath)), because: "it is not of gpg")
         }
-        return list
+        return try list.checked()
     }
 }
 
 extension CofferError {
-    fileprivate static func importTooLarge(_ subject: String) -> CofferError {
+    static func importTooLarge(_ subject: String) -> CofferError {
         CofferError(
             .dataTooLarge,
             "\(subject) has more than \(Limits.importFileBytes) bytes",

@@ -19,7 +19,7 @@ import Testing
     }
 
     private func names(_ entries: [ExchangeEntry], below prefix: String? = nil) throws -> [String] {
-        try EntryName.names(of: entries, below: try prefix.map { try ItemName($0) }).map(\.path)
+        try EntryName.names(of: entries, below: try prefix.map { try ItemName($0) }).map { try $0.get().path }
     }
 
     @Test(

@@ -34,7 +34,7 @@ import Testing
     ) throws {
         let list = try list(format, file)
         #expect(list.entries.map(words) == expected)
-        #expect(list.remarks == remarks)
+        #expect(list.remarks + list.omissions.map(\.words) == remarks)
     }
 
     @Test func `Bitwarden's logins, notes and cards are read with folders, fields and one-time keys`() throws {
@@ -218,6 +218,50 @@ import Testing
             ],
             remarks: ["1 attached file is not in the JSON, and is left out"]
         )
+    }
+
+    @Test func `one entry stops no other, and each that is not stored whole is named`() throws {
+        func omissions(_ format: ImportFormat, _ text: String) throws -> (titles: [String], words: [String]) {
+            let list = try format.entries(of: try Secret(exposed: text))
+            return (list.entries.map(\.title), list.omissions.map(\.words))
+        }
+        let json = """
+            {"items": [{"type": 1, "name": "a", "login": {"password": "x", "later": {"y": [1, 2]}}}, 7,
+            {"type": 9, "name": "b", "bank": {"iban": "DE1"}}, {"type": 2, "name": "c"}]}
+            """
+        let bitwarden = try omissions(.bitwarden, json)
+        #expect(bitwarden.titles == ["a", "b"])
+        #expect(
+            bitwarden.words == [
+                "item 2 is left out: item 2 has no 'type'", "item 4 'c' is left out: it has nothing but its name",
+            ]
+        )
+        let csv = try omissions(.csv, "name,password\na,1\nb\nc,x\"y\nd,2\n")
+        #expect(csv.titles == ["a", "d"])
+        #expect(csv.words.count == 2)
+        #expect(try omissions(.dotenv, "A=1\nhello\nB=2\n").words == ["line 2 is left out: NAME=value is expected"])
+        #expect(try omissions(.pgpass, "h:1:d:u:p\na:b\n").words.count == 1)
+        #expect(try omissions(.docker, #"{"auths": {"a": {"auth": "%"}, "b": {"auth": "YTpi"}}}"#).words.count == 1)
+    }
+
+    @Test func `KeePass's own one-time codes and those of its plugins become the field otp`() throws {
+        func entry(_ fields: [(String, String)]) throws -> ExchangeEntry {
+            let strings = fields.map { "<String><Key>\($0.0)</Key><Value>\($0.1)</Value></String>" }.joined()
+            let xml = "<KeePassFile><Root><Group><Entry>\(strings)</Entry></Group></Root></KeePassFile>"
+            return try #require(try ImportFormat.keepassXML.entries(of: try Secret(exposed: xml)).entries.first)
+        }
+        let key = "JBSWY3DPEHPK3PXP"
+        let own = try entry([("TimeOtp-Secret-Base32", key), ("TimeOtp-Length", "8"), ("TimeOtp-Algorithm", "HMAC-SHA-256")])
+        #expect(own["otp"]?.exposeText() == "otpauth://totp/key?secret=\(key)&digits=8&algorithm=HMAC-SHA-256")
+        #expect(own.fields.count == 1)
+        let hex = try entry([("HmacOtp-Secret-Hex", "48656c6c6f21deadbeef"), ("HmacOtp-Counter", "3")])
+        #expect(hex["otp"]?.exposeText() == "otpauth://hotp/key?secret=\(key)&counter=3")
+        let tray = try entry([("TOTP Seed", "jbsw y3dp ehpk 3pxp"), ("TOTP Settings", "30;S")])
+        #expect(tray["otp"]?.exposeText() == "otpauth://totp/key?secret=\(key)&encoder=steam&period=30")
+        let other = try entry([("otp", "key=\(key)&amp;step=60&amp;size=8")])
+        #expect(other["otp"]?.exposeText() == "otpauth://totp/key?secret=\(key)&period=60&digits=8")
+        let odd = try entry([("TimeOtp-Secret-Base32", key), ("TimeOtp-Length", "9")])
+        #expect(odd["TimeOtp-Length"]?.exposeText() == "9" && odd["otp"] == nil)
     }
 
     @Test func `the data of 1Password names the files of its archive`() throws {

@@ -22,15 +22,14 @@ import Testing
         try ImportPlan(entries, below: prefix).items.map(\.name)
     }
 
-    @Test func `a credential that the file has twice is stored once, and two passwords for one user are refused`()
+    @Test func `a credential that the file has twice is stored once, and the second password of one user is named`()
         throws
     {
         let same = [try credential("me", password: "a"), try credential("me", password: "a")]
         #expect(try names(same) == ["login:me@host"])
-        let error = #expect(throws: CofferError.self) {
-            try names([try credential("me", password: "a"), try credential("me", password: "b")])
-        }
-        #expect(error?.code == .param)
+        let other = try ImportPlan([try credential("me", password: "a"), try credential("me", password: "b")], below: nil)
+        #expect(other.items.map { $0.content.exposeText() } == ["a"])
+        #expect(other.omissions.map(\.words).first?.contains("another password for the same server and user") == true)
     }
 
     @Test func `one user of two domains has two passwords`() throws {
@@ -43,7 +42,9 @@ import Testing
         for (name, content) in [("k.pem", "1"), ("k.pem", "2"), ("none", ""), ("k.pem", "3")] {
             entry.attachments.append(.init(name: name, content: try Secret(exposed: content)))
         }
-        let items = try ImportPlan([entry], below: nil).items
+        let plan = try ImportPlan([entry], below: nil)
+        let items = plan.items
+        #expect(plan.omissions.map(\.words) == ["line 1 'mail': the attached file 'none' is left out: it is empty"])
         #expect(items.map(\.name) == ["mail", "mail/k.pem", "mail/2-k.pem", "mail/3-k.pem"])
         #expect(items.map(\.isAttachment) == [false, true, true, true])
         #expect(items.dropFirst().map { $0.content.exposeText() } == ["1", "2", "3"])

@@ -116,7 +116,7 @@ import Testing
             """,
             0,
             "stored 2",
-            "1 file that is not of gpg is left out"
+            "it is not of gpg"
         )
         try expect("coffer get web/x --field username", 0, "nina")
         try expect("coffer otp web/x --at 0", 0, "282760")

@@ -145,7 +145,8 @@ import Testing
             (address, "94287082"), ("pass\notp: \(address)\n", "94287082"),
             ("pass\n\(address)\nuser: me\n", "94287082"),
             (#"{"totp": "\#(address)"}"#, "94287082"), ("OTPAUTH://TOTP/x?Secret=\(key.lowercased())%3D", "287082"),
-            ("\(address)&period=60", "84755224"),
+            ("\(address)&period=60", "84755224"), ("otpauth://totp/x?secret=GEZD-GNBV%20GY3T QOJQGEZDGNBVGY3TQOJQ", "287082"),
+            ("p\ntotp: gezd gnbv gy3t qojq gezd gnbv gy3t qojq\n", "287082"),
         ]
     )
     func `a code comes from the secret, a line of it, or a field`(secret: String, code: String) throws {
@@ -162,7 +163,9 @@ import Testing
         arguments: [
             "otpauth://hotp/x?secret=\(key)", "otpauth://totp/x", "otpauth://totp/x?secret=1", "https://x",
             "otpauth://totp/x?secret=\(key)&digits=9", "otpauth://totp/x?secret=\(key)&period=0",
-            "otpauth://totp/x?secret=\(key)&algorithm=MD5",
+            "otpauth://totp/x?secret=\(key)&algorithm=MD5", "otpauth://totp/x?secret=\(key)&secret=\(key)",
+            "otpauth://totp/x?secret=\(key)&encoder=other", "otpauth://totp/x?secret=\(key)&offset=3",
+            "otpauth://totp/x?secret=\(key)&digits=6&encoder=steam",
         ]
     )
     func `an address that makes no codes is 64, is not stored, and not shown`(address: String) throws {
@@ -187,6 +190,15 @@ import Testing
             #expect(try run("coffer otp \(name) --at 59").text == "84755224\n")
         }
         try expect("printf x | coffer put d; coffer otp d", 66, "'coffer otp add d' stores one")
+    }
+
+    @Test(arguments: ["otpauth://hotp/x?secret=\(key)&counter=0", "pw\notp: otpauth://hotp/x?counter=0&secret=\(key)\n"])
+    func `each counted code of RFC 4226 is printed once`(secret: String) throws {
+        try daemon.directory.write(Array(secret.utf8), to: "secret")
+        try expect("coffer put a/b secret --store keychain")
+        for code in ["755224", "287082", "359152"] { #expect(try run("coffer otp a/b").text == "\(code)\n") }
+        #expect(try run("coffer get a/b").text == secret.replacing("counter=0", with: "counter=3"))
+        try expect("coffer otp a/b --at 59", 64)
     }
 
     @Test func `a terminal is told how long a code is valid`() throws {

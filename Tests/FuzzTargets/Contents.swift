@@ -106,7 +106,8 @@ func checkOneTimeKey(_ input: [UInt8]) throws(FuzzFinding) {
             throw FuzzFinding(description: "no code at \(seconds)")
         }
         let isNumber = code.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
-        try require((6...8).contains(code.count) && isNumber, "a code of \(code.count) characters")
+        let isSteam = code.count == 5 && code.allSatisfy { "23456789BCDFGHJKMNPQRTVWXY".utf8.contains($0) }
+        try require((6...8).contains(code.count) && isNumber || isSteam, "a code of \(code.count) characters")
     }
     let (first, last) = (try? key.code(at: 0).exposeBytes(), try? key.code(at: key.period - 1).exposeBytes())
     try require(first == last, "two codes in one period")

@@ -52,7 +52,7 @@ let allowedTargets: [String: Set<String>] = [
     "CofferContents": [
         "CofferClient", "CofferCore", "CofferCrypto", "CofferMemory", "CofferRouting", "CofferWire",
     ],
-    "CofferExchange": ["CofferClient", "CofferCore", "CofferCrypto", "CofferMemory"],
+    "CofferExchange": ["CofferClient", "CofferContents", "CofferCore", "CofferCrypto", "CofferMemory"],
     "CofferTerminal": [
         "ArgumentParser", "CofferClient", "CofferCore", "CofferMemory", "CofferProcesses", "CofferSystem", "CofferWire",
     ],

@@ -23,8 +23,9 @@ struct OneTimeCode: ParsableCommand {
         commandName: "code",
         abstract: "Print the one-time code of an item.",
         discussion: """
-            The key is an address otpauth://totp/…: the secret itself, a line of it, or its field otp or totp. On a \
-            terminal, standard error says for how many seconds the code is valid.
+            The key is an address otpauth://totp/… or otpauth://hotp/…: the secret itself, a line of it, or its field \
+            otp or totp. On a terminal, standard error says for how many seconds the code is valid. A code that is \
+            counted is printed once its next counter is stored.
             """
     )
 
@@ -42,12 +43,37 @@ struct OneTimeCode: ParsableCommand {
         let itemName = try ItemName(argument: name)
         let session = try authentication.connect()
         try waiting.untilReadable(itemName, in: access.group, session.client)
-        let key = try OneTimeKey(uri: try session.secret(itemName, in: access.group).oneTimeAddress())
+        let stored = try session.secret(itemName, in: access.group)
+        let address = try stored.oneTimeAddress()
+        let key = try OneTimeKey(uri: address)
+        if let counter = key.counter { return try printCounted(key, counter, of: stored, address, session) }
         let now = at ?? Int64(time(nil))
         let left = key.period - max(0, now) % key.period
         let code = try key.code(at: now)
         try Output.standardOutput.line(code)
         if Output.standardError.isTerminal { Output.standardError.line("valid for \(left) s") }
+    }
+
+    /// Prints the code of the counter, once the next counter is stored: no code is shown twice.
+    private func printCounted(
+        _ key: OneTimeKey,
+        _ counter: UInt64,
+        of stored: StoredSecret,
+        _ address: Secret,
+        _ session: Session
+    ) throws(CofferError) {
+        guard at == nil else {
+            throw CofferError(.param, "--at can't be used: the codes of \(quotedForDisplay(name)) are counted, and have no time")
+        }
+        let code = try key.code(at: 0)
+        guard let own = try OneTimeKey.address(of: address, label: name) else { return }
+        let next = try OneTimeKey.address(own, counter: counter + 1)
+        if let content = try OneTimeKey.content(stored.content, replacingLineBy: next) {
+            try session.replace(stored, with: content)
+        } else if let field = OneTimeKey.field(in: stored.content) {
+            _ = try session.setField(field, of: stored, to: next)
+        }
+        try Output.standardOutput.line(code)
     }
 }
 
@@ -56,8 +82,8 @@ struct AddOneTimeKey: ParsableCommand {
         commandName: "add",
         abstract: "Store the key of one-time codes.",
         discussion: """
-            It is an address otpauth://totp/…, which a site shows as a QR code: from standard input, a prompt on a \
-            terminal, a descriptor, or a picture, which zbarimg(1) reads. It becomes the field otp of the secret that is \
+            It is an address otpauth://…, which a site shows as a QR code, or the key alone, which it shows below: from \
+            standard input, a prompt on a terminal, a descriptor, or a picture, which zbarimg(1) reads. It becomes the field otp of the secret that is \
             stored there, or a secret of its own.
             """
     )
@@ -87,9 +113,10 @@ struct AddOneTimeKey: ParsableCommand {
     func run() throws {
         let itemName = try ItemName(argument: name)
         let given = try authentication.readGiven()
-        let address = try address()
+        let text = try text()
         // It has to make codes before it is stored.
-        _ = try OneTimeKey(uri: address).code(at: 0)
+        _ = try OneTimeKey(uri: text).code(at: 0)
+        let address = try OneTimeKey.address(of: text, label: itemName.path) ?? text
         let session = try authentication.connect(with: given)
         guard let stored = try session.secretIfPresent(itemName, in: access.group) else {
             try session.create(itemName, address, PlacementOptions(newSecretIn: access.group))
@@ -108,7 +135,7 @@ struct AddOneTimeKey: ParsableCommand {
         format.show(try session.setField(field, of: stored, to: address))
     }
 
-    private func address() throws(CofferError) -> Secret {
+    private func text() throws(CofferError) -> Secret {
         if let qr { return try Self.scan(qr) }
         if uriFd == nil && isTypedInput {
             return Secret(try SecretInput.ask("Address (otpauth://totp/…): ", limit: Self.addressBytes))

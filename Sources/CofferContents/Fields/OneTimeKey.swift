@@ -9,69 +9,137 @@ package struct OneTimeKey {
     /// The fields of a secret that may have one.
     package static let fields = ["otp", "totp"]
 
+    /// How a code comes from the key.
+    private enum Kind {
+        case timed
+        case counted(UInt64)
+        case steam
+    }
+
+    /// Parameters that change nothing of a code.
+    private static let decorations: Set = [
+        "issuer", "image", "icon", "color", "colour", "logo", "label", "name", "account", "username", "group", "tags",
+        "note",
+    ]
+
     private let key: Secret
+    private let kind: Kind
     private let algorithm: OneTimePassword.Algorithm
     private let digits: Int
     /// The seconds for which a code is valid.
     package let period: Int64
 
-    /// Reads an address.
+    /// The number of the next code, if codes are counted.
+    package var counter: UInt64? { if case .counted(let counter) = kind { counter } else { nil } }
+
+    /// Reads an address, or what ``address(of:label:)`` makes one of.
     ///
     /// - Throws: `param` if it is none, or it asks for what is unknown.
     package init(uri: Secret) throws(CofferError) {
-        var algorithm = OneTimePassword.Algorithm.sha1
-        var (digits, period) = (6, Int64(30))
-        var key: Secret?
-        let fault = try uri.withBytes { (bytes) throws(CofferError) -> String? in
-            let all = bytes.trimmed(0..<bytes.byteCount)
-            guard bytes.beginsIgnoringCase("otpauth://", at: all.lowerBound) else {
-                return "it does not begin with 'otpauth://'"
-            }
-            guard bytes.beginsIgnoringCase("otpauth://totp/", at: all.lowerBound) else {
-                return "it is no address of time-based codes, 'otpauth://totp/'"
-            }
-            for (name, value) in bytes.queryItems(all) {
-                let text = name == "secret" ? "" : bytes.text(value)
-                switch name {
-                case "secret": key = try Self.base32(bytes.extracting(value))
-                case "algorithm":
-                    let word = text.uppercased().replacing("-", with: "")
-                    guard let known = OneTimePassword.Algorithm(rawValue: word) else {
-                        return "its algorithm is none of SHA1, SHA256 and SHA512"
-                    }
-                    algorithm = known
-                case "digits":
-                    guard let count = Int(text), (6...8).contains(count) else { return "its digits are not 6 to 8" }
-                    digits = count
-                case "period":
-                    guard let count = Int64(text), (1...3600).contains(count) else {
-                        return "its period is not 1 to 3600 seconds"
-                    }
-                    period = count
-                default: break
-                }
-            }
-            return key.map { $0.count > 0 } == true ? nil : "its secret is missing, or not base32"
+        var parameters: Parameters?
+        let uri = try Self.address(of: uri, label: "")
+        var fault = try uri?.withBytes { (bytes) throws(CofferError) -> String? in
+            var read = Parameters()
+            let fault = try read.read(bytes)
+            parameters = read
+            return fault
         }
-        guard fault == nil, let key else {
+        if uri == nil { fault = "it does not begin with 'otpauth://', and is no key in base32" }
+        guard fault == nil, let parameters, let key = parameters.key else {
             throw CofferError(
                 .param,
                 "the address of the one-time codes can't be used: \(fault ?? "")",
                 hint: "it is what a site shows as a QR code, such as otpauth://totp/NAME?secret=BASE32"
             )
         }
-        (self.key, self.algorithm, self.digits, self.period) = (key, algorithm, digits, period)
+        (self.key, kind) = (key, parameters.kind)
+        (algorithm, digits, period) = (parameters.algorithm, parameters.digits, parameters.period)
     }
 
-    /// The code at a time.
+    /// What an address asks for.
+    private struct Parameters {
+        var key: Secret?
+        var kind = Kind.timed
+        var algorithm = OneTimePassword.Algorithm.sha1
+        var digits = 6
+        var period: Int64 = 30
+        private var names: Set<String> = []
+
+        /// Reads an address.
+        ///
+        /// - Returns: Why it can't be used; `nil` if it can.
+        mutating func read(_ bytes: RawSpan) throws(CofferError) -> String? {
+            let all = bytes.trimmed(0..<bytes.byteCount)
+            if bytes.beginsIgnoringCase("otpauth://hotp/", at: all.lowerBound) {
+                kind = .counted(0)
+            } else if bytes.beginsIgnoringCase("otpauth://steam/", at: all.lowerBound) {
+                kind = .steam
+            } else if !bytes.beginsIgnoringCase("otpauth://totp/", at: all.lowerBound) {
+                return "it is of a kind that is none of 'otpauth://totp/', 'otpauth://hotp/' and 'otpauth://steam/'"
+            }
+            for (name, value) in bytes.queryItems(all) where !(name.isEmpty && value.isEmpty) {
+                guard names.insert(name).inserted else { return "it has \(quotedForDisplay(name)) twice" }
+                if name == "secret" {
+                    key = try OneTimeKey.base32(bytes.extracting(value))
+                } else if let fault = take(name, bytes.text(value)) {
+                    return fault
+                }
+            }
+            guard key.map({ $0.count > 0 }) == true else { return "its secret is missing, or not base32" }
+            return combinationFault
+        }
+
+        private mutating func take(_ name: String, _ text: String) -> String? {
+            switch name {
+            case "algorithm":
+                let word = text.uppercased().replacing("-", with: "")
+                guard let known = OneTimePassword.Algorithm(rawValue: word.hasPrefix("HMAC") ? String(word.dropFirst(4)) : word)
+                else { return "its algorithm is none of SHA1, SHA256 and SHA512" }
+                algorithm = known
+            case "digits":
+                guard let count = Int(text), (5...8).contains(count) else { return "its digits are not 6 to 8" }
+                digits = count
+            case "period":
+                guard let count = Int64(text), (1...3600).contains(count) else {
+                    return "its period is not 1 to 3600 seconds"
+                }
+                period = count
+            case "counter":
+                guard let count = UInt64(text), count < UInt64(Int64.max) else { return "its counter is no number" }
+                if case .counted = kind { kind = .counted(count) }
+            case "encoder":
+                guard text.lowercased() == "steam", case .timed = kind else { return "its encoder is not 'steam'" }
+                kind = .steam
+            default:
+                guard OneTimeKey.decorations.contains(name) else {
+                    return "its parameter \(quotedForDisplay(String(name.prefix(32)))) is not known, and may change the codes"
+                }
+            }
+            return nil
+        }
+
+        /// Why the parameters do not go together.
+        private var combinationFault: String? {
+            switch kind {
+            case .steam:
+                let isUsual = algorithm == .sha1 && period == 30 && (digits == 5 || !names.contains("digits"))
+                return isUsual ? nil : "codes of Steam have 5 characters, 30 seconds and SHA1"
+            case .counted where !names.contains("counter"): return "its counter is missing"
+            case .timed, .counted: return digits < 6 ? "its digits are not 6 to 8" : nil
+            }
+        }
+    }
+
+    /// The code at a time, or of the counter.
     ///
     /// - Parameter seconds: Seconds since 1970.
     package func code(at seconds: Int64) throws(CofferError) -> Secret {
         do {
-            let counter = UInt64(max(0, seconds) / period)
+            let counter = self.counter ?? UInt64(max(0, seconds) / period)
             switch key.content {
             case .none: return Secret(nil)
             case .some(let bytes):
+                if case .steam = kind { return Secret(try OneTimePassword.steamCode(counter: counter, key: bytes)) }
                 return Secret(try OneTimePassword.code(counter: counter, key: bytes, algorithm, digits: digits))
             }
         } catch {
@@ -88,9 +156,11 @@ package struct OneTimeKey {
             while place < text.byteCount {
                 let byte = text.byte(at: place)
                 place += 1
-                // Padding may be escaped.
-                if byte == .equals { continue }
-                if byte == UInt8(ascii: "%"), text.beginsIgnoringCase("3D", at: place) {
+                // Sites show a key in groups, and padding and spaces may be escaped.
+                if [.equals, UInt8(ascii: " "), UInt8(ascii: "-"), UInt8(ascii: "+"), 9].contains(byte) { continue }
+                if byte == UInt8(ascii: "%"),
+                    ["3D", "20", "2B", "2D"].contains(where: { text.beginsIgnoringCase($0, at: place) })
+                {
                     place += 2
                     continue
                 }
@@ -135,7 +205,7 @@ extension OneTimeKey {
 }
 
 extension RawSpan {
-    fileprivate func beginsIgnoringCase(_ text: String, at start: Int) -> Bool {
+    func beginsIgnoringCase(_ text: String, at start: Int) -> Bool {
         let letters = Array(text.utf8)
         return start + letters.count <= byteCount
             && letters.indices.allSatisfy { index in
@@ -158,10 +228,15 @@ extension RawSpan {
     }
 
     /// The names and values behind the question mark of an address.
-    fileprivate func queryItems(_ range: Range<Int>) -> [(name: String, value: Range<Int>)] {
+    func queryItems(_ range: Range<Int>) -> [(name: String, value: Range<Int>)] {
         guard let mark = range.first(where: { byte(at: $0) == UInt8(ascii: "?") }) else { return [] }
+        return items((mark + 1)..<range.upperBound)
+    }
+
+    /// Names and values, between ampersands.
+    func items(_ range: Range<Int>) -> [(name: String, value: Range<Int>)] {
         var items: [(name: String, value: Range<Int>)] = []
-        var start = mark + 1
+        var start = range.lowerBound
         while start < range.upperBound {
             let end = (start..<range.upperBound).first { byte(at: $0) == UInt8(ascii: "&") } ?? range.upperBound
             let sign = (start..<end).first { byte(at: $0) == .equals } ?? end

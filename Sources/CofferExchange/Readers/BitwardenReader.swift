@@ -8,6 +8,11 @@ struct BitwardenReader {
         case note, card, identity, sshKey
     }
 
+    /// The members of a login that are fields by another name, or a matter of the program.
+    private static let loginMembers: Set = [
+        "password", "username", "uris", "uri", "totp", "fido2Credentials", "passwordRevisionDate", "autofillOnPageLoad",
+    ]
+
     private let folders: [String: String]
     private let collections: [String: String]
 
@@ -51,40 +56,45 @@ struct BitwardenReader {
 
     private func entries(_ items: [JSONItem]) throws(CofferError) -> ExchangeList {
         var list = ExchangeList()
-        var trashed = 0
         for (index, item) in items.enumerated() {
+            let (place, title) = ("item \(index + 1)", try item["name"].text() ?? "")
             guard item["deletedDate"].isNull else {
-                trashed += 1
+                var entry = ExchangeEntry(place: place)
+                entry.title = title
+                list.leaveOut(entry, because: "it is in the trash")
                 continue
             }
-            let entry = try entry(item, place: "item \(index + 1)")
-            if !entry.isEmpty { try list.append(entry) }
-        }
-        if trashed > 0 {
-            list.remarks.append(counted(trashed, "item in the trash is left out", "items in the trash are left out"))
+            try list.take(place, title) { () throws(CofferError) in try entry(item, place: place) }
         }
         return list
     }
 
     private func entry(_ item: JSONItem, place: String) throws(CofferError) -> ExchangeEntry {
-        guard item.isObject, let type = item["type"].integer.flatMap({ ItemType(rawValue: $0) }) else {
-            throw .malformed("\(place) has no 'type' from 1 to 5")
-        }
+        guard item.isObject, let type = item["type"].integer else { throw .malformed("\(place) has no 'type'") }
         var entry = ExchangeEntry(place: place)
         entry.title = try item["name"].text() ?? ""
         entry.folder = try folder(of: item)
         entry.created = try item["creationDate"].text().flatMap { ExchangeDate.milliseconds(iso: $0) }
         entry.modified = try item["revisionDate"].text().flatMap { ExchangeDate.milliseconds(iso: $0) }
         if item["favorite"].isTrue { entry.tags.append("favorite") }
-        switch type {
+        switch ItemType(rawValue: type) {
         case .login: try addLogin(item["login"], to: &entry)
         case .note: entry.kind = .note
         case .card: try addMembers(of: item["card"], .card, to: &entry)
         case .identity: try addMembers(of: item["identity"], .identity, to: &entry)
         case .sshKey: try addMembers(of: item["sshKey"], .key, to: &entry)
+        // A type of a later version has its values in an object of its own.
+        case nil:
+            entry.kind = .secret
+            for (_, part) in item.members where part.isObject { try addMembers(of: part, .secret, to: &entry) }
         }
         for field in item["fields"].elements {
-            try entry.add(try field["name"].text() ?? "", try field["value"].secret())
+            let name = try field["name"].text() ?? ""
+            if field["type"].integer == 3 { entry.leaveOut(.field(name), because: "it refers to another field") }
+            try entry.add(name, all: field["value"])
+        }
+        for file in item["attachments"].elements {
+            entry.leaveOut(.attachment(try file["fileName"].text() ?? ""), because: "the JSON has no bytes of files")
         }
         try entry.setNotes(try item["notes"].secret())
         return entry
@@ -102,9 +112,10 @@ struct BitwardenReader {
         try entry.add(ExchangeEntry.username, try login["username"].secret())
         for uri in login["uris"].elements { try entry.add(ExchangeEntry.url, try uri["uri"].secret()) }
         try entry.addOneTimeKey(try login["totp"].secret())
+        for (key, value) in login.members where !Self.loginMembers.contains(key) { try entry.add(key, all: value) }
         for (number, passkey) in login["fido2Credentials"].elements.enumerated() {
             for (key, value) in passkey.members {
-                try entry.add("passkey\(number == 0 ? "" : " \(number + 1)") \(key)", try value.secret())
+                try entry.add("passkey\(number == 0 ? "" : " \(number + 1)") \(key)", all: value)
             }
         }
     }
@@ -116,6 +127,6 @@ struct BitwardenReader {
         to entry: inout ExchangeEntry
     ) throws(CofferError) {
         entry.kind = kind
-        for (key, value) in part.members { try entry.add(key, try value.secret()) }
+        for (key, value) in part.members { try entry.add(key, all: value) }
     }
 }

@@ -33,9 +33,13 @@ struct CSVReader {
 
     func entries() throws(CofferError) -> ExchangeList {
         var list = ExchangeList()
+        let titles = columns.firstIndex { if case .title = $0 { true } else { false } }
+        for (line, fault) in text.faults { list.leaveOut("line \(line)", "", fault) }
         for row in text.rows {
-            let entry = try entry(row)
-            if !entry.isEmpty { try list.append(entry) }
+            let title = try titles.flatMap { (column) throws(CofferError) in
+                try text.value(column, of: row)?.exposeText()
+            }
+            try list.take("line \(row.line)", title ?? "") { () throws(CofferError) in try entry(row) }
         }
         return list
     }
@@ -66,7 +70,8 @@ struct CSVReader {
         if name == ExchangeEntry.otp { return try entry.addOneTimeKey(value) }
         // LastPass gives a note this address.
         if name == ExchangeEntry.url, value.withBytes({ $0.isText("http://sn", in: 0..<$0.byteCount) }) { return }
-        try entry.add(name, value)
+        guard name == ExchangeEntry.url else { return try entry.add(name, value) }
+        for range in value.withBytes({ $0.addresses }) { try entry.add(name, try value.part(range)) }
     }
 
     private func add(_ value: Secret, of column: CSVColumn, to entry: inout ExchangeEntry) throws(CofferError) {
@@ -140,6 +145,30 @@ extension CSVColumn {
         case .otp: ExchangeEntry.otp
         default: nil
         }
+    }
+}
+
+extension RawSpan {
+    /// The addresses of a value, which has a comma, a line end or a blank between several, each with its scheme.
+    fileprivate var addresses: [Range<Int>] {
+        var starts = [0]
+        for place in 1..<Swift.max(1, byteCount) {
+            let before = byte(at: place - 1)
+            guard before == UInt8(ascii: ",") || before == 10 || before == UInt8(ascii: " ") else { continue }
+            if startsAddress(at: place) { starts.append(place) }
+        }
+        return zip(starts, starts.dropFirst() + [byteCount]).map { start, end in
+            let range = trimmed(start..<end)
+            let isSeparated = end < byteCount && !range.isEmpty && byte(at: range.upperBound - 1) == UInt8(ascii: ",")
+            return isSeparated ? trimmed(range.dropLast()) : range
+        }
+    }
+
+    /// Whether a scheme and `://` stand at a place.
+    private func startsAddress(at start: Int) -> Bool {
+        var place = start
+        while place < byteCount, byte(at: place) & 0xDF >= 65 && byte(at: place) & 0xDF <= 90 || byte(at: place).isDigit || [43, 45, 46].contains(byte(at: place)) { place += 1 }
+        return place > start && has("://", at: place)
     }
 }
 

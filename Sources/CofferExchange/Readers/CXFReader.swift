@@ -1,4 +1,5 @@
 internal import CofferClient
+internal import CofferContents
 internal import CofferMemory
 
 /// FIDO's Credential Exchange Format 1.0, as JSON.
@@ -14,22 +15,15 @@ struct CXFReader {
             throw .malformed("the file is of another version of the format than 1")
         }
         var list = ExchangeList()
-        var fileCount = 0
         for account in root["accounts"].elements {
             var reader = CXFReader()
             for collection in account["collections"].elements { try reader.add(collection, below: [], depth: 0) }
             for (index, item) in account["items"].elements.enumerated() {
-                let entry = try reader.entry(item, place: "item \(index + 1)", &fileCount)
-                if !entry.isEmpty { try list.append(entry) }
+                let place = "item \(index + 1)"
+                try list.take(place, try item["title"].text() ?? "") { () throws(CofferError) in
+                    try reader.entry(item, place: place)
+                }
             }
-        }
-        if fileCount > 0 {
-            let words = counted(
-                fileCount,
-                "attached file is not in the JSON, and is left out",
-                "attached files are not in the JSON, and are left out"
-            )
-            list.remarks.append(words)
         }
         return list
     }
@@ -44,7 +38,7 @@ struct CXFReader {
         for inner in collection["subCollections"].elements { try add(inner, below: path, depth: depth + 1) }
     }
 
-    private func entry(_ item: JSONItem, place: String, _ fileCount: inout Int) throws(CofferError) -> ExchangeEntry {
+    private func entry(_ item: JSONItem, place: String) throws(CofferError) -> ExchangeEntry {
         guard item.isObject, item["credentials"].isList else { throw .malformed("\(place) has no list 'credentials'") }
         var entry = ExchangeEntry(place: place)
         entry.title = try item["title"].text() ?? ""
@@ -61,7 +55,7 @@ struct CXFReader {
             try entry.add(ExchangeEntry.username, try Self.value(of: part["username"]))
         }
         for url in item["scope"]["urls"].elements { try entry.add(ExchangeEntry.url, try url.secret()) }
-        for part in credentials { try add(part, to: &entry, &fileCount) }
+        for part in credentials { try add(part, to: &entry) }
         return entry
     }
 
@@ -79,7 +73,7 @@ struct CXFReader {
         return types.contains("person-name") || types.contains("address") ? .identity : .secret
     }
 
-    private func add(_ part: JSONItem, to entry: inout ExchangeEntry, _ fileCount: inout Int) throws(CofferError) {
+    private func add(_ part: JSONItem, to entry: inout ExchangeEntry) throws(CofferError) {
         switch try part["type"].text() ?? "" {
         case "basic-auth": break
         case "totp": try addOneTimeKey(part, to: &entry)
@@ -93,11 +87,14 @@ struct CXFReader {
         case "generated-password":
             let name = entry[ExchangeEntry.password] == nil ? ExchangeEntry.password : "generated password"
             try entry.add(name, try part["password"].secret())
-        case "file": fileCount += 1
-        case "item-reference": break
+        case "file":
+            let name = try Self.value(of: part["name"])?.exposeText() ?? ""
+            entry.leaveOut(.attachment(name), because: "the JSON has no bytes of files")
+        case "item-reference": entry.leaveOut(.field("item-reference"), because: "it refers to another item")
         case let type:
             for (key, value) in part.members where key != "type" {
-                try entry.add("\(type) \(key)", try Self.value(of: value))
+                let isEditable = value.isObject && !value["value"].isNull
+                try entry.add("\(type) \(key)", all: isEditable ? value["value"] : value)
             }
         }
     }
@@ -108,12 +105,15 @@ struct CXFReader {
         let digits = part["digits"].integer ?? 6
         let period = part["period"].integer ?? 30
         var parameters = ""
-        if algorithm != "SHA1" { parameters += "&algorithm=\(OneTimeAddress.escaped(algorithm))" }
+        if algorithm != "SHA1" { parameters += "&algorithm=\(OneTimeKey.escaped(algorithm))" }
         if digits != 6 { parameters += "&digits=\(digits)" }
         if period != 30 { parameters += "&period=\(period)" }
-        if let issuer = try part["issuer"].text() { parameters += "&issuer=\(OneTimeAddress.escaped(issuer))" }
+        if let issuer = try part["issuer"].text() { parameters += "&issuer=\(OneTimeKey.escaped(issuer))" }
         let label = try part["username"].text() ?? entry.title
-        try entry.add(ExchangeEntry.otp, try OneTimeAddress.address(key: key, label: label, parameters: parameters))
+        let address = try key.withBytes { (bytes) throws(CofferError) in
+            try OneTimeKey.address(key: bytes, kind: "totp", label: label, parameters)
+        }
+        try entry.addOneTimeKey(address)
     }
 
     /// The value of an editable field, which may be a bare string.

@@ -12,31 +12,26 @@ enum DockerReader {
             )
         }
         var list = ExchangeList()
-        var elsewhere = 0
         for (server, value) in root["auths"].members {
             let place = "the registry \(quotedForDisplay(server))"
-            var entry = ExchangeEntry(place: place)
-            entry.kind = .credential
-            let token = try value["identitytoken"].secret()
-            guard let pair = try credential(value, place) ?? token.map({ ("<token>", $0) }) else {
-                elsewhere += 1
-                continue
-            }
-            // A token counts, if there is one, with the name that docker gives it.
-            let (account, secret) = token.map { ("<token>", $0) } ?? pair
-            entry.server = ExchangeEntry.Server(url: server, account: account, domain: "docker")
-            try entry.add(ExchangeEntry.password, secret)
-            if !entry.isEmpty { try list.append(entry) }
-        }
-        if elsewhere > 0 {
-            let words = counted(
-                elsewhere,
-                "registry has no credentials in the file, and is left out",
-                "registries have no credentials in the file, and are left out"
-            )
-            list.remarks.append(words)
+            try list.take(place) { () throws(CofferError) in try entry(value, server, place) }
         }
         return list
+    }
+
+    private static func entry(_ value: JSONItem, _ server: String, _ place: String) throws(CofferError) -> ExchangeEntry {
+        var entry = ExchangeEntry(place: place)
+        entry.kind = .credential
+        let token = try value["identitytoken"].secret()
+        guard let pair = try credential(value, place) ?? token.map({ ("<token>", $0) }) else {
+            entry.leaveOut(.entry, because: "it has no credentials in the file")
+            return entry
+        }
+        // A token counts, if there is one, with the name that docker gives it.
+        let (account, secret) = token.map { ("<token>", $0) } ?? pair
+        entry.server = ExchangeEntry.Server(url: server, account: account, domain: "docker")
+        try entry.add(ExchangeEntry.password, secret)
+        return entry
     }
 
     /// The user name and the password, which are base64 of both with a colon between them.

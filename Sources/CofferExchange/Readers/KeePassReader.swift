@@ -7,29 +7,26 @@ struct KeePassReader {
     private let binaries: [String: MarkupElement]
     private let trash: String?
     private var list = ExchangeList()
-    private var trashed = 0
+    /// Inflates what gzip has deflated.
+    private let inflate: Inflater
+    private var attachedBytes = 0
 
-    static func entries(of content: Secret) throws(CofferError) -> ExchangeList {
+    typealias Inflater = (Secret) throws(CofferError) -> Secret
+
+    static func entries(of content: Secret, _ inflate: @escaping Inflater) throws(CofferError) -> ExchangeList {
         let file = try MarkupElement.root(of: content)
         guard file.name == "KeePassFile", let root = file.child("Root")?.child("Group") else {
             throw .malformed("this is not the XML of KeePass: it has no <KeePassFile> with a <Root>")
         }
-        var reader = try KeePassReader(file, root)
+        var reader = try KeePassReader(file, root, inflate)
         // The outermost group is the database.
         try reader.add(root, [])
-        if reader.trashed > 0 {
-            let words = counted(
-                reader.trashed,
-                "entry in the recycle bin is left out",
-                "entries in the recycle bin are left out"
-            )
-            reader.list.remarks.append(words)
-        }
         return reader.list
     }
 
-    private init(_ file: MarkupElement, _ root: MarkupElement) throws(CofferError) {
+    private init(_ file: MarkupElement, _ root: MarkupElement, _ inflate: @escaping Inflater) throws(CofferError) {
         self.root = root
+        self.inflate = inflate
         var binaries: [String: MarkupElement] = [:]
         for binary in file.child("Meta")?.child("Binaries")?.all("Binary") ?? [] {
             if let id = binary.attributes["ID"] { binaries[id] = binary }
@@ -39,22 +36,34 @@ struct KeePassReader {
     }
 
     private mutating func add(_ group: MarkupElement, _ path: [String]) throws(CofferError) {
-        if let trash, !trash.isEmpty, try group.child("UUID")?.plainText() == trash {
-            trashed += count(group)
-            return
-        }
-        for entry in group.all("Entry") {
-            let entry = try self.entry(entry, path)
-            if !entry.isEmpty { try list.append(entry) }
+        if let trash, !trash.isEmpty, try group.child("UUID")?.plainText() == trash { return try leaveOut(group) }
+        for element in group.all("Entry") {
+            let title = try Self.title(of: element)
+            let outcome = Result<ExchangeEntry?, CofferError> { () throws(CofferError) in try entry(element, path) }
+            try list.take("line \(element.line)", title, outcome)
         }
         for inner in group.all("Group") { try add(inner, path + [try inner.child("Name")?.plainText() ?? ""]) }
     }
 
-    private func count(_ group: MarkupElement) -> Int {
-        group.all("Entry").count + group.all("Group").reduce(0) { $0 + count($1) }
+    /// Notes the entries of the recycle bin.
+    private mutating func leaveOut(_ group: MarkupElement) throws(CofferError) {
+        for element in group.all("Entry") {
+            var entry = ExchangeEntry(place: "line \(element.line)")
+            entry.title = try Self.title(of: element)
+            list.leaveOut(entry, because: "it is in the recycle bin")
+        }
+        for inner in group.all("Group") { try leaveOut(inner) }
     }
 
-    private func entry(_ element: MarkupElement, _ path: [String]) throws(CofferError) -> ExchangeEntry {
+    private static func title(of element: MarkupElement) throws(CofferError) -> String {
+        for string in element.all("String") {
+            guard let value = string.child("Value"), value.attributes["Protected"] != "True" else { continue }
+            if try string.child("Key")?.plainText() == "Title" { return try value.text().exposeText() ?? "" }
+        }
+        return ""
+    }
+
+    private mutating func entry(_ element: MarkupElement, _ path: [String]) throws(CofferError) -> ExchangeEntry {
         var entry = ExchangeEntry(place: "line \(element.line)")
         entry.folder = path
         var values: [(name: String, value: Secret)] = []
@@ -73,16 +82,29 @@ struct KeePassReader {
         try entry.add(ExchangeEntry.password, value("Password"))
         try entry.add(ExchangeEntry.username, value("UserName"))
         try entry.add(ExchangeEntry.url, value("URL"))
-        let standard = ["Title", "Password", "UserName", "URL", "Notes"]
-        for (name, value) in values where !standard.contains(name) {
-            if name == "otp" { try entry.addOneTimeKey(value) } else { try entry.add(name, value) }
-        }
+        var rest = values.filter { !["Title", "Password", "UserName", "URL", "Notes"].contains($0.name) }
+        for (name, value) in rest where name.hasPrefix("KP2A_URL") { try entry.add(ExchangeEntry.url, value) }
+        rest.removeAll { $0.name.hasPrefix("KP2A_URL") }
+        try entry.addOneTimeKeys(ofKeePass: &rest)
+        for (name, value) in rest { try entry.add(name, value) }
         try entry.setNotes(value("Notes"))
+        for field in entry.fields where field.value.withBytes({ $0.has("{REF:", at: 0) }) {
+            entry.leaveOut(.kept(field.name), because: "it refers to a field of another entry")
+        }
         if entry.fields.isEmpty { entry.kind = .note }
         entry.tags = (try element.child("Tags")?.plainText() ?? "").split { $0 == ";" || $0 == "," }.map(String.init)
         try addDates(element, to: &entry)
         for binary in element.all("Binary") {
-            if let attachment = try attachment(binary) { entry.attachments.append(attachment) }
+            let name = try binary.child("Key")?.plainText() ?? ""
+            do throws(CofferError) {
+                let content = try attachedContent(binary)
+                attachedBytes += content.count
+                guard attachedBytes <= Limits.importFileBytes else { throw .attachmentsTooLarge }
+                entry.attachments.append(ExchangeEntry.Attachment(name: name, content: content))
+            } catch {
+                guard [.param, .dataTooLarge, .io, .notAvailable].contains(error.code) else { throw error }
+                entry.leaveOut(.attachment(name), because: error.message)
+            }
         }
         return entry
     }
@@ -106,22 +128,15 @@ struct KeePassReader {
         return (Int64(seconds) - 62_135_596_800) * 1000
     }
 
-    private func attachment(_ element: MarkupElement) throws(CofferError) -> ExchangeEntry.Attachment? {
-        guard let name = try element.child("Key")?.plainText(), let value = element.child("Value") else { return nil }
+    private func attachedContent(_ element: MarkupElement) throws(CofferError) -> Secret {
+        guard let value = element.child("Value") else { throw .malformed("it has no <Value>") }
         let source = value.attributes["Ref"].map { binaries[$0] } ?? value
-        guard let source else { throw .malformed("line \(value.line): the attached file is not in the XML") }
-        guard source.attributes["Compressed"] != "True" else {
-            throw .malformed(
-                "line \(source.line): an attached file is compressed",
-                hint: "export the database again with KeePassXC, which does not compress them"
-            )
-        }
+        guard let source else { throw .malformed("its bytes are not in the XML") }
+        guard source.attributes["Protected"] != "True" else { throw .malformed("it is encrypted") }
         let text = try source.text()
         let content = try text.withBytes { (bytes) throws(CofferError) -> Secret in
-            do { return Secret(try Base64.decode(bytes)) } catch {
-                throw .malformed("line \(source.line): the attached file is not base64")
-            }
+            do { return Secret(try Base64.decode(bytes)) } catch { throw .malformed("it is not base64") }
         }
-        return ExchangeEntry.Attachment(name: name, content: content)
+        return source.attributes["Compressed"] == "True" ? try inflate(content) : content
     }
 }

@@ -8,13 +8,12 @@ struct KeychainDumpReader {
         var itemClass = ""
         var attributes: [String: String] = [:]
         var data: Secret?
+        var fault: CofferError?
     }
 
     private var list = ExchangeList()
     private var item = Item()
     private var isData = false
-    private var unread = 0
-    private var others = 0
 
     static func entries(of content: Secret) throws(CofferError) -> ExchangeList {
         let start = try content.textStart()
@@ -25,17 +24,14 @@ struct KeychainDumpReader {
                     "this is not the text of 'security dump-keychain -d': its first line does not begin with 'keychain:'"
                 )
             }
-            try bytes.forEachLine { (number, line) throws(CofferError) in try reader.take(bytes, line, number) }
+            try bytes.forEachLine { (number, line) throws(CofferError) in
+                do throws(CofferError) { try reader.take(bytes, line, number) } catch {
+                    guard error.code == .param, reader.item.line > 0 else { throw error }
+                    reader.item.fault = error
+                }
+            }
         }
         try reader.finish()
-        if reader.unread > 0 {
-            let words = counted(reader.unread, "item without a password is", "items without a password are")
-            reader.list.remarks.append("\(words) left out: -d was not given, or reading was not allowed")
-        }
-        if reader.others > 0 {
-            let words = counted(reader.others, "key or certificate is left out", "keys and certificates are left out")
-            reader.list.remarks.append(words)
-        }
         return reader.list
     }
 
@@ -97,14 +93,25 @@ struct KeychainDumpReader {
             isData = false
         }
         guard item.line > 0 else { return }
+        let (place, title) = ("line \(item.line)", item.attributes["labl"] ?? item.attributes["svce"] ?? "")
+        if let fault = item.fault { return list.leaveOut(place, title, fault) }
         guard ["genp", "inet"].contains(item.itemClass) else {
-            others += 1
-            return
+            return leaveOut(place, title, because: "it is a key or a certificate")
         }
         guard let data = item.data, data.count > 0 else {
-            unread += 1
-            return
+            return leaveOut(place, title, because: "it has no password: -d was not given, or reading was not allowed")
         }
+        let outcome = Result<ExchangeEntry?, CofferError> { () throws(CofferError) in try entry(data) }
+        try list.take(place, title, outcome)
+    }
+
+    private mutating func leaveOut(_ place: String, _ title: String, because reason: String) {
+        var entry = ExchangeEntry(place: place)
+        entry.title = title
+        list.leaveOut(entry, because: reason)
+    }
+
+    private func entry(_ data: Secret) throws(CofferError) -> ExchangeEntry {
         var entry = ExchangeEntry(place: "line \(item.line)")
         let account = item.attributes["acct"] ?? ""
         // What is no text can't be a field beside others.
@@ -128,6 +135,6 @@ struct KeychainDumpReader {
             entry.title = account
         }
         if isText, let comment = item.attributes["icmt"] { try entry.setNotes(try Secret(bulk: comment)) }
-        try list.append(entry)
+        return entry
     }
 }

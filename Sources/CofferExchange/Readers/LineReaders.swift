@@ -13,7 +13,7 @@ enum LineReaders {
             try bytes.forEachLine { (number, line) throws(CofferError) in
                 let line = max(line.lowerBound, start)..<max(line.upperBound, start)
                 guard !bytes.trimmed(line).isEmpty, !bytes.has("#", at: bytes.trimmed(line).lowerBound) else { return }
-                if let entry = try body(bytes, line, number) { try list.append(entry) }
+                try list.take("line \(number)") { () throws(CofferError) in try body(bytes, line, number) }
             }
             return list
         }
@@ -125,14 +125,17 @@ enum LineReaders {
             entry.whole = try ShellValue.value(bytes, bytes.trimmed((sign + 1)..<line.upperBound), line: number)
             return entry
         }
-        let count = list.entries.count
-        list.entries.removeAll { ($0.whole?.count ?? 0) == 0 }
-        if case let empty = count - list.entries.count, empty > 0 {
-            list.remarks.append(counted(empty, "empty variable is left out", "empty variables are left out"))
-        }
         // A shell takes the last of several.
         var seen: Set<String> = []
-        list.entries = list.entries.reversed().filter { seen.insert($0.title).inserted }.reversed()
+        var last: [ExchangeEntry] = []
+        for entry in list.entries.reversed() {
+            if seen.insert(entry.title).inserted {
+                last.append(entry)
+            } else {
+                list.leaveOut(entry, because: "a later line sets it again")
+            }
+        }
+        list.entries = last.reversed()
         return list
     }
 }

@@ -19,7 +19,7 @@ enum NetrcReader {
             for wanted in [ExchangeEntry.password, ExchangeEntry.username, "account"] {
                 for (name, value) in parts where name == wanted { try done.add(name, value) }
             }
-            return done.isEmpty ? nil : done
+            return done
         }
         var index = 0
         func next(_ what: String) throws(CofferError) -> Secret {
@@ -45,13 +45,18 @@ enum NetrcReader {
                 parts.append((ExchangeEntry.username, name))
             case "password", "passwd": parts.append((ExchangeEntry.password, try next("password")))
             case "account": parts.append(("account", try next("account")))
-            case "macdef": index = endOfMacro(tokens, from: index, content)
+            case "macdef":
+                index = endOfMacro(tokens, from: index, content)
+                var macro = ExchangeEntry(place: "line \(token.line)")
+                macro.title = "macdef"
+                list.leaveOut(macro, because: "a macro has no password")
             default:
-                throw .malformed("line \(token.line): a word of .netrc is expected, such as machine, login or password")
+                let finding = "a word of .netrc is expected, such as machine, login or password"
+                list.leaveOut("line \(token.line)", "", .malformed("line \(token.line): \(finding)"))
             }
         }
         if let done = try finished() { try list.append(done) }
-        if list.entries.isEmpty { throw .malformed("the file has no password of a machine") }
+        if list.entries.isEmpty && list.firstFault == nil { throw .malformed("the file has no password of a machine") }
         return list
     }
 

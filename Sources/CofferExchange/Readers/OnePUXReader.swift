@@ -7,8 +7,14 @@ package struct OnePUXReader {
         "001": .login, "002": .card, "003": .note, "004": .identity, "114": .key, "005": .secret, "112": .secret,
     ]
 
-    private let files: [String]
-    private var names: [(entry: Int, document: String, name: String)] = []
+    /// A file of an entry, by the identifier that is the beginning of its name in the archive.
+    private struct Document {
+        let id: String
+        let name: String
+    }
+
+    private var found: [(entry: ExchangeEntry, documents: [Document])] = []
+    private var documents: [Document] = []
     private var list = ExchangeList()
 
     /// Reads the entries, with the files in the archive that belong to them.
@@ -26,17 +32,31 @@ package struct OnePUXReader {
         guard root["accounts"].isList else {
             throw .malformed("this is not the data of 1Password: it has no list 'accounts'")
         }
-        var reader = OnePUXReader(files: files)
+        var reader = OnePUXReader()
         try reader.add(root)
-        for (entry, document, name) in reader.names {
-            guard let path = files.first(where: { $0.hasPrefix("files/\(document)__") }) else { continue }
-            let attachment = ExchangeEntry.Attachment(name: name, content: try extract(path))
-            reader.list.entries[entry].attachments.append(attachment)
+        let paths = Dictionary(files.map { ($0.documentID, $0) }) { first, _ in first }
+        var bytes = 0
+        for (entry, documents) in reader.found {
+            var entry = entry
+            for document in documents {
+                guard let path = paths[document.id] else {
+                    entry.leaveOut(.attachment(document.name), because: "its bytes are not in the archive")
+                    continue
+                }
+                do throws(CofferError) {
+                    let content = try extract(path)
+                    bytes += content.count
+                    guard bytes <= Limits.importFileBytes else { throw .attachmentsTooLarge }
+                    entry.attachments.append(ExchangeEntry.Attachment(name: document.name, content: content))
+                } catch {
+                    guard [.param, .dataTooLarge, .io].contains(error.code) else { throw error }
+                    entry.leaveOut(.attachment(document.name), because: error.message)
+                }
+            }
+            try reader.list.append(entry)
         }
-        return reader.list
+        return try reader.list.checked()
     }
-
-    private init(files: [String]) { self.files = files }
 
     private mutating func add(_ root: JSONItem) throws(CofferError) {
         var (number, archived) = (0, 0)
@@ -48,9 +68,17 @@ package struct OnePUXReader {
                     number += 1
                     // An earlier version has each item in an object of its own.
                     let item = item["item"].isObject ? item["item"] : item
-                    guard !item["trashed"].isTrue else { continue }
                     if try item["state"].text() == "archived" { archived += 1 }
-                    try add(item, in: vaults.count > 1 ? [name] : [], place: "item \(number)")
+                    let (place, title) = ("item \(number)", try item["overview"]["title"].text() ?? "")
+                    documents = []
+                    do throws(CofferError) {
+                        guard item.isObject else { throw .malformed("it is no object") }
+                        let entry = try entry(item, in: vaults.count > 1 ? [name] : [], place: place)
+                        if let entry { found.append((entry, documents)) }
+                    } catch {
+                        guard error.code == .param || error.code == .dataTooLarge else { throw error }
+                        list.leaveOut(place, title, error)
+                    }
                 }
             }
         }
@@ -60,11 +88,23 @@ package struct OnePUXReader {
         }
     }
 
-    private mutating func add(_ item: JSONItem, in folder: [String], place: String) throws(CofferError) {
+    /// Reads an item, and notes its documents.
+    ///
+    /// - Returns: `nil` if it is left out.
+    private mutating func entry(
+        _ item: JSONItem,
+        in folder: [String],
+        place: String
+    ) throws(CofferError) -> ExchangeEntry? {
         var entry = ExchangeEntry(place: place)
         let (overview, details) = (item["overview"], item["details"])
         entry.folder = folder
         entry.title = try overview["title"].text() ?? ""
+        let state = try item["state"].text()
+        guard !item["trashed"].isTrue, state != "trashed" else {
+            list.leaveOut(entry, because: "it is in the trash")
+            return nil
+        }
         entry.kind = Self.kinds[try item["categoryUuid"].text() ?? ""] ?? .secret
         entry.created = item["createdAt"].integer.flatMap { $0.magnitude < 1 << 40 ? $0 * 1000 : nil }
         entry.modified = item["updatedAt"].integer.flatMap { $0.magnitude < 1 << 40 ? $0 * 1000 : nil }
@@ -75,8 +115,7 @@ package struct OnePUXReader {
         for section in details["sections"].elements { try addSection(section, to: &entry) }
         try entry.setNotes(try details["notesPlain"].secret())
         try attach(details["documentAttributes"])
-        if entry.isEmpty && names.last?.entry != list.entries.count { return }
-        try list.append(entry)
+        return entry
     }
 
     private func addLogin(
@@ -90,32 +129,38 @@ package struct OnePUXReader {
                 if try field["designation"].text() == designation { try entry.add(name, try field["value"].secret()) }
             }
         }
-        if entry[ExchangeEntry.password] == nil {
-            try entry.add(ExchangeEntry.password, try details["password"].secret())
+        if let password = try details["password"].secret(), entry[ExchangeEntry.password]?.isEqual(to: password) != true {
+            try entry.add(ExchangeEntry.password, password)
         }
         var urls: [Secret] = []
         for url in overview["urls"].elements { if let url = try url["url"].secret() { urls.append(url) } }
         if urls.isEmpty, let url = try overview["url"].secret() { urls.append(url) }
         try entry.addURLs(urls)
-        for field in fields where field["designation"].isNull {
-            try entry.add(try field["name"].text() ?? "", try field["value"].secret())
+        for field in fields {
+            if ["password", "username"].contains(try field["designation"].text()) { continue }
+            try entry.add(try field["name"].text() ?? "", all: field["value"])
         }
+        for (key, value) in details["passkey"].members { try entry.add("passkey \(key)", all: value) }
     }
 
     private mutating func addSection(_ section: JSONItem, to entry: inout ExchangeEntry) throws(CofferError) {
         for field in section["fields"].elements {
             let title = try field["title"].text() ?? ""
-            guard let (type, value) = field["value"].members.first else { continue }
+            guard let (type, value) = field["value"].members.first else {
+                try entry.add(title, all: field["value"])
+                continue
+            }
             switch type {
             case "totp": try entry.addOneTimeKey(try value.secret())
             case "file": try attach(value)
             case "sshKey": try entry.add(title.isEmpty ? "private key" : title, try value["privateKey"].secret())
             case "email": try entry.add(title, try (value.isObject ? value["email_address"] : value).secret())
-            case "reference": break
+            case "reference":
+                if !value.isNull { entry.leaveOut(.field(title), because: "it refers to another item") }
             case "date": try entry.add(title, try date(value))
             case "address":
-                for (key, part) in value.members { try entry.add("\(title) \(key)", try part.secret()) }
-            default: try entry.add(title, try value.secret())
+                for (key, part) in value.members { try entry.add("\(title) \(key)", all: part) }
+            default: try entry.add(title, all: value)
             }
         }
     }
@@ -127,6 +172,14 @@ package struct OnePUXReader {
 
     private mutating func attach(_ file: JSONItem) throws(CofferError) {
         guard let document = try file["documentId"].text(), !document.isEmpty else { return }
-        names.append((list.entries.count, document, try file["fileName"].text() ?? document))
+        documents.append(Document(id: document, name: try file["fileName"].text() ?? document))
+    }
+}
+
+extension String {
+    /// The identifier in the name of a file of the archive, `files/ID__NAME`.
+    fileprivate var documentID: String {
+        guard hasPrefix("files/"), let end = firstRange(of: "__") else { return self }
+        return String(self[..<end.lowerBound].dropFirst(6))
     }
 }

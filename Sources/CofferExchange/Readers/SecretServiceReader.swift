@@ -63,7 +63,12 @@ struct SecretServiceReader {
             (line, label, secret, schema) = (0, "", nil, "")
             (attributes, dates) = ([], [:])
         }
-        guard line > 0, let secret, secret.count > 0 else { return }
+        guard line > 0 else { return }
+        let outcome = Result<ExchangeEntry?, CofferError> { () throws(CofferError) in try entry() }
+        try list.take("line \(line)", label, outcome)
+    }
+
+    private func entry() throws(CofferError) -> ExchangeEntry {
         var entry = ExchangeEntry(place: "line \(line)")
         entry.kind = .secret
         entry.title = label
@@ -72,6 +77,6 @@ struct SecretServiceReader {
         for (name, value) in attributes where name != "xdg:schema" {
             try entry.add(["user", "username", "username_value"].contains(name) ? ExchangeEntry.username : name, value)
         }
-        try list.append(entry)
+        return entry
     }
 }

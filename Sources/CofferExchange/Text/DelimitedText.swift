@@ -22,28 +22,35 @@ struct DelimitedText: Sendable {
     let header: [String]
     /// The rows below.
     let rows: [Row]
+    /// The lines that are no rows, and why.
+    let faults: [(line: Int, fault: CofferError)]
 
     /// Finds the rows.
     ///
     /// - Throws: `param` with the line of what is not of the format; `dataTooLarge` beyond a bound.
     init(_ source: Secret) throws(CofferError) {
         let start = try source.textStart()
-        let all = try source.withBytes { (bytes) throws(CofferError) in
+        var (all, faults): ([Row], [(line: Int, fault: CofferError)]) = ([], [])
+        try source.withBytes { (bytes) throws(CofferError) in
             var scanner = RowScanner(position: start, separator: Self.separator(bytes, start))
-            return try scanner.rows(in: bytes)
+            all = try scanner.rows(in: bytes)
+            faults = scanner.faults
         }
         self.source = source
         guard let first = all.first else { throw .malformed("the file is empty") }
         var header: [String] = []
         for cell in first.cells { header.append(try Self.value(of: cell, source)?.exposeText() ?? "") }
         self.header = header
-        rows = Array(all.dropFirst())
-        for row in rows where row.cells.count != header.count {
-            throw .malformed(
-                "line \(row.line) has \(row.cells.count) values, and the first line names \(header.count) columns",
+        for row in all where row.cells.count != header.count {
+            let words = "\(row.cells.count) values, and the first line names \(header.count) columns"
+            let fault = CofferError.malformed(
+                "line \(row.line) has \(words)",
                 hint: "a value with a comma or a line end has quotes around it"
             )
+            faults.append((row.line, fault))
         }
+        rows = all.dropFirst().filter { $0.cells.count == header.count }
+        self.faults = faults
     }
 
     /// The value of a column; `nil` if it is empty.
@@ -78,6 +85,7 @@ struct DelimitedText: Sendable {
 private struct RowScanner {
     var position: Int
     let separator: UInt8
+    private(set) var faults: [(line: Int, fault: CofferError)] = []
     private var line = 1
 
     init(position: Int, separator: UInt8) {
@@ -88,7 +96,18 @@ private struct RowScanner {
     mutating func rows(in bytes: RawSpan) throws(CofferError) -> [DelimitedText.Row] {
         var rows: [DelimitedText.Row] = []
         while position < bytes.byteCount {
-            let row = try row(in: bytes)
+            let row: DelimitedText.Row
+            let start = line
+            do throws(CofferError) {
+                row = try self.row(in: bytes)
+            } catch {
+                // The first line names the columns, and behind a quote that is never closed nothing is certain.
+                guard !rows.isEmpty, position < bytes.byteCount else { throw error }
+                guard faults.count < Limits.importEntries else { throw error }
+                faults.append((start, error))
+                skipLine(in: bytes)
+                continue
+            }
             // An empty line is no row, as at the end of the file.
             if row.cells.count == 1, row.cells[0].range.isEmpty { continue }
             guard rows.count <= Limits.importEntries else {
@@ -116,6 +135,11 @@ private struct RowScanner {
         }
         endLine(in: bytes)
         return DelimitedText.Row(line: start, cells: cells)
+    }
+
+    private mutating func skipLine(in bytes: RawSpan) {
+        position = bytes.place(of: 10, in: position..<bytes.byteCount) ?? bytes.byteCount
+        endLine(in: bytes)
     }
 
     private mutating func endLine(in bytes: RawSpan) {

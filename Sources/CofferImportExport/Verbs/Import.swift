@@ -13,7 +13,7 @@ struct Import: ParsableCommand {
         abstract: "Store what another program has exported.",
         discussion: """
             Everything is read and checked before the first item is stored, and if one can't be stored, those before it \
-            are taken back. An item that is there already with the same content is skipped. --dry-run shows what would come.
+            are taken back. What can't be read is named with the reason and left out. An item that is there already with the same content is skipped. --dry-run shows what would come.
             """
     )
 
@@ -41,11 +41,15 @@ struct Import: ParsableCommand {
     @Option(help: ArgumentHelp("Read the password of an encrypted file from this descriptor.", valueName: "number"))
     var filePasswordFd: Int32?
 
+    @Option(help: ArgumentHelp("The key file of a KDBX database.", valueName: "file"), completion: .file())
+    var keyFile: String?
+
     @OptionGroup var access: GroupOptions
     @OptionGroup var authentication: AuthenticationOptions
     @OptionGroup var output: FormatOptions
 
     func validate() throws {
+        if keyFile != nil && format != .keepass { throw ValidationError("--key-file is for the format keepass") }
         if replace && skip { throw ValidationError("--replace and --skip can't be combined") }
     }
 
@@ -55,23 +59,31 @@ struct Import: ParsableCommand {
         let source = try path()
         let list = try entries(source, try SecretInput.passcode(from: filePasswordFd, "the password of the file"))
         let plan = try ImportPlan(list.entries, below: prefix)
-        Output.warn(list.remarks)
+        let omissions = list.omissions + plan.omissions
+        Output.warn(list.remarks + omissions.map(\.words))
         guard !plan.items.isEmpty else {
             throw CofferError(.param, "there is nothing to import in \(quotedForDisplay(source))")
         }
+        let left = omissions.count(where: \.isItem)
         let session = try authentication.connect(with: given)
         let vault = ImportVault(session: session, group: access.group)
         let steps = try decide(plan, vault)
-        if dryRun { return show(steps) }
+        if dryRun { return show(steps, left) }
         var run = ImportRun(vault)
         try run.store(steps)
         Output.warn(Array(Set(run.warnings)).sorted())
-        report(steps)
+        report(steps, left)
         if format.isPlaintext && !list.wasEncrypted && source != "-" && file != nil {
-            Output.standardError.line(
-                "\(quotedForDisplay(source)) has all secrets in plaintext: remove it; 'shred -u' destroys it on a plain disk, not on an SSD or btrfs"
-            )
+            remindOfPlaintext(source, isWhole: omissions.isEmpty)
         }
+    }
+
+    private func remindOfPlaintext(_ source: String, isWhole: Bool) {
+        let advice =
+            isWhole
+            ? "remove it; 'shred -u' destroys it on a plain disk, not on an SSD or btrfs"
+            : "what was left out is in it alone"
+        Output.standardError.line("\(quotedForDisplay(source)) has all secrets in plaintext: \(advice)")
     }
 
     private func path() throws(CofferError) -> String {
@@ -88,7 +100,7 @@ struct Import: ParsableCommand {
 
     private func entries(_ source: String, _ passphrase: Secret?) throws(CofferError) -> ExchangeList {
         do throws(CofferError) {
-            return try format.list(from: source, passphrase)
+            return try format.list(from: source, passphrase, keyFile: keyFile)
         } catch {
             throw CofferError(
                 error.code,
@@ -126,7 +138,9 @@ struct Import: ParsableCommand {
 
     // MARK: Reporting
 
-    private func show(_ steps: [(item: ImportPlan.Item, action: ImportAction)]) {
+    private typealias Steps = [(item: ImportPlan.Item, action: ImportAction)]
+
+    private func show(_ steps: Steps, _ left: Int) {
         if output.json { return steps.forEach { Output.standardOutput.line(json($0.item, $0.action)) } }
         var table = Table([
             .init(title: "ACTION"), .init(title: "WHAT"), .init(title: "SIZE", isNumber: true), .init(title: "NAME"),
@@ -138,7 +152,7 @@ struct Import: ParsableCommand {
             ])
         }
         Output.standardOutput.lines(table.lines(for: Output.standardOutput.columnCount))
-        Output.standardError.line("nothing was stored: this was a dry run")
+        Output.standardError.line("nothing was stored: this was a dry run, which would have \(counts(steps, left))")
     }
 
     private func json(_ item: ImportPlan.Item, _ action: ImportAction) -> JSONObject {
@@ -151,17 +165,21 @@ struct Import: ParsableCommand {
         return object
     }
 
-    private func report(_ steps: [(item: ImportPlan.Item, action: ImportAction)]) {
+    /// The numbers of all that the file has.
+    private func counts(_ steps: Steps, _ left: Int) -> Line {
         func count(_ action: ImportAction) -> Int { steps.count { $0.action == action } }
-        guard output.json else {
-            let all = counted(steps.count, "item", "items")
-            let counts: Line =
-                "stored \(count(.store)), replaced \(count(.replace)), skipped \(count(.skip)) of \(all)"
-            return Output.standardOutput.line(counts)
-        }
+        let all = counted(steps.count + left, "item", "items")
+        let numbers: Line = "stored \(count(.store)), replaced \(count(.replace)), skipped \(count(.skip))"
+        return left == 0 ? "\(numbers) of \(all)" : "\(numbers), left out \(left) of \(all)"
+    }
+
+    private func report(_ steps: Steps, _ left: Int) {
+        func count(_ action: ImportAction) -> Int { steps.count { $0.action == action } }
+        guard output.json else { return Output.standardOutput.line(counts(steps, left)) }
         for (item, action) in steps { Output.standardOutput.line(json(item, action)) }
         var object = JSONObject()
         for action in [ImportAction.store, .replace, .skip] { object.set(action.past, .integer(Int64(count(action)))) }
+        object.set("leftOut", .integer(Int64(left)))
         Output.standardOutput.line(object)
     }
 }
@@ -196,23 +214,31 @@ extension ImportFormat {
     }
 
     /// Reads the source.
-    fileprivate func list(from path: String, _ passphrase: Secret?) throws(CofferError) -> ExchangeList {
+    fileprivate func list(
+        from path: String,
+        _ passphrase: Secret?,
+        keyFile: String?
+    ) throws(CofferError) -> ExchangeList {
         switch self {
         case .pass: try ImportSource.passTree(path)
         case .onePUX: try ImportSource.onePUX(path)
-        case .keepass: try ImportSource.keepass(path, passphrase)
+        case .keepass: try ImportSource.keepass(path, passphrase, keyFile: keyFile)
         case .secretService where path == Self.runningService: try ImportSource.secretService()
         default:
-            try entries(of: try ImportSource.content(ofFile: path)) { () throws(CofferError) in
-                if let passphrase { return passphrase }
-                return Secret(
-                    try SecretInput.ask(
-                        "Password of \(quotedForDisplay(path)): ",
-                        limit: Limits.passcodeBytes,
-                        orElse: "give the password of the file by --file-password-fd"
+            try entries(
+                of: try ImportSource.content(ofFile: path),
+                password: { () throws(CofferError) in
+                    if let passphrase { return passphrase }
+                    return Secret(
+                        try SecretInput.ask(
+                            "Password of \(quotedForDisplay(path)): ",
+                            limit: Limits.passcodeBytes,
+                            orElse: "give the password of the file by --file-password-fd"
+                        )
                     )
-                )
-            }
+                },
+                inflate: ImportSource.inflate
+            )
         }
     }
 }
