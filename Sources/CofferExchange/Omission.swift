@@ -93,7 +93,8 @@ extension ExchangeList {
         if firstFault == nil { firstFault = fault }
         var entry = ExchangeEntry(place: place)
         entry.title = title
-        let reason = fault.message.hasPrefix("\(place): ") ? fault.message.dropFirst(place.utf8.count + 2) : fault.message[...]
+        let reason =
+            fault.message.hasPrefix("\(place): ") ? fault.message.dropFirst(place.utf8.count + 2) : fault.message[...]
         leaveOut(entry, because: String(reason))
     }
 

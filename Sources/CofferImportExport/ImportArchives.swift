@@ -69,9 +69,13 @@ extension ImportSource {
             )
             return try ImportFormat.keepassXML.entries(of: xml, inflate: inflate)
         } catch {
-            guard error.code == .io, ["nvalid credentials", "HMAC mismatch", "file may be corrupt"].contains(where: { error.message.contains($0) })
+            guard error.code == .io,
+                ["nvalid credentials", "HMAC mismatch", "file may be corrupt"].contains(where: {
+                    error.message.contains($0)
+                })
             else { throw error }
-            let subject = keyFile == nil ? "the passphrase does not open" : "the passphrase and the key file do not open"
+            let subject =
+                keyFile == nil ? "the passphrase does not open" : "the passphrase and the key file do not open"
             throw CofferError(
                 .authFailed,
                 "\(subject) the database",

@@ -78,7 +78,9 @@ package struct ImportPlan {
                 number += 1
             }
             guard let path = try? ItemName("\(name.path)/\(free)") else {
-                omissions.append(Omission(.attachment(attachment.name), of: entry.words, because: "its name is too long"))
+                omissions.append(
+                    Omission(.attachment(attachment.name), of: entry.words, because: "its name is too long")
+                )
                 continue
             }
             items.append(Item(target: .name(path), content: attachment.content, entry: entry, isAttachment: true))

@@ -251,7 +251,9 @@ import Testing
             return try #require(try ImportFormat.keepassXML.entries(of: try Secret(exposed: xml)).entries.first)
         }
         let key = "JBSWY3DPEHPK3PXP"
-        let own = try entry([("TimeOtp-Secret-Base32", key), ("TimeOtp-Length", "8"), ("TimeOtp-Algorithm", "HMAC-SHA-256")])
+        let own = try entry([
+            ("TimeOtp-Secret-Base32", key), ("TimeOtp-Length", "8"), ("TimeOtp-Algorithm", "HMAC-SHA-256"),
+        ])
         #expect(own["otp"]?.exposeText() == "otpauth://totp/key?secret=\(key)&digits=8&algorithm=HMAC-SHA-256")
         #expect(own.fields.count == 1)
         let hex = try entry([("HmacOtp-Secret-Hex", "48656c6c6f21deadbeef"), ("HmacOtp-Counter", "3")])

@@ -27,7 +27,10 @@ import Testing
     {
         let same = [try credential("me", password: "a"), try credential("me", password: "a")]
         #expect(try names(same) == ["login:me@host"])
-        let other = try ImportPlan([try credential("me", password: "a"), try credential("me", password: "b")], below: nil)
+        let other = try ImportPlan(
+            [try credential("me", password: "a"), try credential("me", password: "b")],
+            below: nil
+        )
         #expect(other.items.map { $0.content.exposeText() } == ["a"])
         #expect(other.omissions.map(\.words).first?.contains("another password for the same server and user") == true)
     }

@@ -145,7 +145,8 @@ import Testing
             (address, "94287082"), ("pass\notp: \(address)\n", "94287082"),
             ("pass\n\(address)\nuser: me\n", "94287082"),
             (#"{"totp": "\#(address)"}"#, "94287082"), ("OTPAUTH://TOTP/x?Secret=\(key.lowercased())%3D", "287082"),
-            ("\(address)&period=60", "84755224"), ("otpauth://totp/x?secret=GEZD-GNBV%20GY3T QOJQGEZDGNBVGY3TQOJQ", "287082"),
+            ("\(address)&period=60", "84755224"),
+            ("otpauth://totp/x?secret=GEZD-GNBV%20GY3T QOJQGEZDGNBVGY3TQOJQ", "287082"),
             ("p\ntotp: gezd gnbv gy3t qojq gezd gnbv gy3t qojq\n", "287082"),
         ]
     )
@@ -192,7 +193,9 @@ import Testing
         try expect("printf x | coffer put d; coffer otp d", 66, "'coffer otp add d' stores one")
     }
 
-    @Test(arguments: ["otpauth://hotp/x?secret=\(key)&counter=0", "pw\notp: otpauth://hotp/x?counter=0&secret=\(key)\n"])
+    @Test(arguments: [
+        "otpauth://hotp/x?secret=\(key)&counter=0", "pw\notp: otpauth://hotp/x?counter=0&secret=\(key)\n",
+    ])
     func `each counted code of RFC 4226 is printed once`(secret: String) throws {
         try daemon.directory.write(Array(secret.utf8), to: "secret")
         try expect("coffer put a/b secret --store keychain")

@@ -63,7 +63,10 @@ struct OneTimeCode: ParsableCommand {
         _ session: Session
     ) throws(CofferError) {
         guard at == nil else {
-            throw CofferError(.param, "--at can't be used: the codes of \(quotedForDisplay(name)) are counted, and have no time")
+            throw CofferError(
+                .param,
+                "--at can't be used: the codes of \(quotedForDisplay(name)) are counted, and have no time"
+            )
         }
         let code = try key.code(at: 0)
         guard let own = try OneTimeKey.address(of: address, label: name) else { return }

@@ -68,7 +68,9 @@ extension OneTimeKey {
     package static func address(_ address: Secret, counter: UInt64) throws(CofferError) -> Secret {
         try address.withBytes { (bytes) throws(CofferError) in
             let all = bytes.trimmed(0..<bytes.byteCount)
-            guard let place = bytes.queryItems(all).first(where: { $0.name == "counter" })?.value else { return address }
+            guard let place = bytes.queryItems(all).first(where: { $0.name == "counter" })?.value else {
+                return address
+            }
             return try replaced(place, of: bytes, by: Array(String(counter).utf8))
         }
     }
@@ -93,7 +95,8 @@ extension OneTimeKey {
         return fields.first { names.contains($0) }
     }
 
-    private static func replaced(_ range: Range<Int>, of bytes: RawSpan, by text: [UInt8]) throws(CofferError) -> Secret {
+    private static func replaced(_ range: Range<Int>, of bytes: RawSpan, by text: [UInt8]) throws(CofferError) -> Secret
+    {
         try Secret(capacity: bytes.byteCount - range.count + text.count) { (output) throws(CofferError) in
             output.append(bytes.extracting(0..<range.lowerBound))
             output.append(text)

@@ -93,7 +93,10 @@ package struct OneTimeKey {
             switch name {
             case "algorithm":
                 let word = text.uppercased().replacing("-", with: "")
-                guard let known = OneTimePassword.Algorithm(rawValue: word.hasPrefix("HMAC") ? String(word.dropFirst(4)) : word)
+                guard
+                    let known = OneTimePassword.Algorithm(
+                        rawValue: word.hasPrefix("HMAC") ? String(word.dropFirst(4)) : word
+                    )
                 else { return "its algorithm is none of SHA1, SHA256 and SHA512" }
                 algorithm = known
             case "digits":
@@ -112,7 +115,8 @@ package struct OneTimeKey {
                 kind = .steam
             default:
                 guard OneTimeKey.decorations.contains(name) else {
-                    return "its parameter \(quotedForDisplay(String(name.prefix(32)))) is not known, and may change the codes"
+                    return
+                        "its parameter \(quotedForDisplay(String(name.prefix(32)))) is not known, and may change the codes"
                 }
             }
             return nil

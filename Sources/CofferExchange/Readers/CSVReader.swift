@@ -167,7 +167,10 @@ extension RawSpan {
     /// Whether a scheme and `://` stand at a place.
     private func startsAddress(at start: Int) -> Bool {
         var place = start
-        while place < byteCount, byte(at: place) & 0xDF >= 65 && byte(at: place) & 0xDF <= 90 || byte(at: place).isDigit || [43, 45, 46].contains(byte(at: place)) { place += 1 }
+        while place < byteCount,
+            byte(at: place) & 0xDF >= 65 && byte(at: place) & 0xDF <= 90 || byte(at: place).isDigit
+                || [43, 45, 46].contains(byte(at: place))
+        { place += 1 }
         return place > start && has("://", at: place)
     }
 }

@@ -19,7 +19,8 @@ enum DockerReader {
         return list
     }
 
-    private static func entry(_ value: JSONItem, _ server: String, _ place: String) throws(CofferError) -> ExchangeEntry {
+    private static func entry(_ value: JSONItem, _ server: String, _ place: String) throws(CofferError) -> ExchangeEntry
+    {
         var entry = ExchangeEntry(place: place)
         entry.kind = .credential
         let token = try value["identitytoken"].secret()

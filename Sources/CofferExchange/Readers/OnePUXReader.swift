@@ -129,7 +129,8 @@ package struct OnePUXReader {
                 if try field["designation"].text() == designation { try entry.add(name, try field["value"].secret()) }
             }
         }
-        if let password = try details["password"].secret(), entry[ExchangeEntry.password]?.isEqual(to: password) != true {
+        if let password = try details["password"].secret(), entry[ExchangeEntry.password]?.isEqual(to: password) != true
+        {
             try entry.add(ExchangeEntry.password, password)
         }
         var urls: [Secret] = []

@@ -40,7 +40,9 @@ enum Base32 {
 
     /// - Returns: `nil` if it is not base64.
     static func encoded(base64 value: Secret) throws(CofferError) -> Secret? {
-        let decoded = value.withBytes { bytes -> Secret? in do { return Secret(try Base64.decode(bytes)) } catch { return nil } }
+        let decoded = value.withBytes { bytes -> Secret? in
+            do { return Secret(try Base64.decode(bytes)) } catch { return nil }
+        }
         guard let decoded else { return nil }
         return try encoded(decoded)
     }
