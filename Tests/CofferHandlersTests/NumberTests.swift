@@ -10,6 +10,7 @@ import Testing
         let stepper = try Stepper()
         let repository: JSONObject = ["repository": "/backup", "warnAfter": 1]
         #expect(try stepper.perform(.backupRegister, repository).failure == nil)
+        try stepper.commit()
         #expect(try stepper.perform(.backupBegin).failure == nil)
         let digest = [UInt8](repeating: 7, count: Limits.snapshotDigestBytes)
         let signed = try stepper.perform(.backupSign, ["number": .integer(.max)], digest)

@@ -65,8 +65,8 @@ struct MountFilesTests {
     @Test func `the command line lists the size of a file that was just written`() throws {
         let file = try OpenDescriptor(path("a"), O_WRONLY | O_CREAT)
         #expect(file.write("hello") == 0)
-        #expect(try mount.daemon.coffer(["list", "--json"]).text.contains(#""bytes":5"#))
-        #expect(try mount.daemon.coffer(["show", "a", "--json"]).text.contains(#""bytes":5"#))
+        #expect(try mount.daemon.coffer(["list", "--json"]).text.contains(#""size":5"#))
+        #expect(try mount.daemon.coffer(["show", "a", "--json"]).text.contains(#""size":5"#))
     }
 
     @Test func `appending writes at the end, whatever the offset`() throws {

@@ -26,7 +26,7 @@ struct DirectoryPage {
     ) throws(Errno) {
         bytes = [UInt8](repeating: 0, count: byteCount)
         let validity = withAttributes ? listing.validity(believing: request.filesystem.validity) : nil
-        for index in cookie... {
+        for index in cookie..<Int.max {
             var entry: DirectoryListing.Entry?
             if index >= 2 {
                 let found: DirectoryListing.Found
