@@ -88,8 +88,8 @@ final class MountVerbsTests {
     }
 
     @Test func `of several that mount at one place at once, one does`() throws {
-        let script = #"for i in 1 2 3 4; do "$0" "$1" --socket "$2" & done; wait"#
-        let program = "\(Project.binaries)/coffer-mount"
+        let script = #"for i in 1 2 3 4; do "$0" --socket "$2" mount "$1" & done; wait"#
+        let program = "\(Project.binaries)/coffer"
         _ = try runCommand("/bin/sh", ["-c", script, program, directory, daemon.socketPath])
         #expect(mountCount == 1)
         #expect(try daemon.coffer(["umount", directory]).status == 0)
