@@ -59,16 +59,24 @@ package enum ImportFormat: String, CaseIterable, Sendable {
             throw .malformed("it is compressed")
         }
     ) throws(CofferError) -> ExchangeList {
+        let list: ExchangeList
         do throws(CofferError) {
-            return try read(content, password, inflate).checked()
+            list = try read(content, password, inflate).checked()
         } catch {
-            guard error.code == .param, let other = FormatGuess.format(of: content), other != self else { throw error }
-            throw CofferError(
-                .param,
-                "\(error.message); it looks like the format \(other.rawValue)",
-                hint: "try 'coffer import \(other.rawValue)'"
-            )
+            guard error.code == .param, let other = otherFormat(of: content) else { throw error }
+            throw .ofOtherFormat(other, error)
         }
+        // Some lines of another format may happen to be lines of this one.
+        if let fault = list.firstFault, list.omissions.count > list.entries.count, let other = otherFormat(of: content)
+        {
+            throw .ofOtherFormat(other, fault)
+        }
+        return list
+    }
+
+    /// The format that a file looks like; `nil` if that is this one, or none.
+    private func otherFormat(of content: Secret) -> ImportFormat? {
+        FormatGuess.format(of: content).flatMap { $0 == self ? nil : $0 }
     }
 
     private func read(
@@ -95,6 +103,14 @@ package enum ImportFormat: String, CaseIterable, Sendable {
 }
 
 extension CofferError {
+    fileprivate static func ofOtherFormat(_ format: ImportFormat, _ fault: CofferError) -> CofferError {
+        CofferError(
+            .param,
+            "\(fault.message); it looks like the format \(format.rawValue)",
+            hint: "try 'coffer import \(format.rawValue)'"
+        )
+    }
+
     /// The error for a file whose password is not known.
     package static var encrypted: CofferError { .malformed("the file is encrypted under a password") }
 }

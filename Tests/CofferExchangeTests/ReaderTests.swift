@@ -50,7 +50,7 @@ import Testing
                 "card|Visa|cardholderName=Nina Example|brand=Visa|number=4111111111111111|expMonth=4|expYear=2031|code=123",
                 "login|Mail|password=pw-mail|username=nina@example.com|notes=a: b\nusername: not this one",
             ],
-            remarks: ["1 item in the trash is left out"]
+            remarks: ["item 5 'Gone' is left out: it is in the trash"]
         )
     }
 
@@ -127,7 +127,7 @@ import Testing
                     + "|expires=2031-01-01T00:00:00.000Z|file=hello.txt:hello attachment\n",
                 "login|Servers/db|password=pw-db",
             ],
-            remarks: ["1 entry in the recycle bin is left out"]
+            remarks: ["line 46 'gone' is left out: it is in the recycle bin"]
         )
     }
 
@@ -140,7 +140,8 @@ import Testing
                 "login|example.com/otto|password=with \"space\"|username=otto",
                 "login|last.example.com/eve|password=pw-last|username=eve|account=staff",
                 "login|default/anonymous|password=guest|username=anonymous",
-            ]
+            ],
+            remarks: ["line 6 'macdef' is left out: a macro has no password"]
         )
     }
 
@@ -160,7 +161,7 @@ import Testing
                 "credential||password=pw-docker|server=nina https://index.docker.io/v1/ docker",
                 "credential||password=pw-registry|server=otto registry.example.com:5000 docker",
             ],
-            remarks: ["1 registry has no credentials in the file, and is left out"]
+            remarks: ["the registry 'quay.io' is left out: it has no credentials in the file"]
         )
     }
 
@@ -180,7 +181,10 @@ import Testing
                 "variable|DATABASE_URL|whole=postgres://nina:pw@localhost/shop\nx",
                 "variable|QUOTED|whole=single $HOME", "variable|API_KEY|whole=second",
             ],
-            remarks: ["1 empty variable is left out"]
+            remarks: [
+                "line 4 'EMPTY' is left out: it has nothing but its name",
+                "line 3 'API_KEY' is left out: a later line sets it again",
+            ]
         )
     }
 
@@ -192,7 +196,7 @@ import Testing
                 "secret|Backup/nina|password=pw-backup|username=nina",
                 "login|github.com/nina|password=päw|username=nina|url=https://github.com/",
             ],
-            remarks: ["1 key or certificate is left out"]
+            remarks: ["line 23 is left out: it is a key or a certificate"]
         )
         try expect(
             .secretService,
@@ -216,7 +220,9 @@ import Testing
                     + "|notes=a note|tags=code,favorite|created=2023-01-02T03:04:05.000Z|modified=2024-05-06T07:08:09.000Z",
                 "secret|API|api-key key=key-123|api-key keyType=bearer",
             ],
-            remarks: ["1 attached file is not in the JSON, and is left out"]
+            remarks: [
+                "item 1 'GitHub': the attached file 'scan.pdf' is left out: the JSON has no bytes of files"
+            ]
         )
     }
 

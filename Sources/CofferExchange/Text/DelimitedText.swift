@@ -44,7 +44,7 @@ struct DelimitedText: Sendable {
         for row in all where row.cells.count != header.count {
             let words = "\(row.cells.count) values, and the first line names \(header.count) columns"
             let fault = CofferError.malformed(
-                "line \(row.line) has \(words)",
+                "line \(row.line): it has \(words)",
                 hint: "a value with a comma or a line end has quotes around it"
             )
             faults.append((row.line, fault))
