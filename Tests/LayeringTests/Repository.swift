@@ -14,6 +14,17 @@ enum Repository {
 
     /// Every Swift source under a folder, by its path from the root.
     static func sources(under folder: String) throws -> [Source] {
+        guard let top = folder.split(separator: "/").first, top != folder else {
+            return try (folder == "Sources" ? own : tests).get()
+        }
+        return try sources(under: String(top)).filter { $0.path.hasPrefix(folder + "/") }
+    }
+
+    // Read once: each rule looks at all of them.
+    private static let own = Result { try read("Sources") }
+    private static let tests = Result { try read("Tests") }
+
+    private static func read(_ folder: String) throws -> [Source] {
         let base = root.appending(path: folder)
         let names = try FileManager.default.subpathsOfDirectory(atPath: base.path).filter { $0.hasSuffix(".swift") }
         return try names.sorted().map { name in
@@ -34,5 +45,9 @@ enum Repository {
 
 extension Substring {
     /// The line without its comment, so that a comment may contain what code may not.
-    var withoutComment: Substring { range(of: "//").map { self[..<$0.lowerBound] } ?? self }
+    var withoutComment: Substring {
+        let slash = UInt8(ascii: "/")
+        let start = zip(utf8.indices, zip(utf8, utf8.dropFirst())).first { $0.1 == (slash, slash) }
+        return start.map { self[..<$0.0] } ?? self
+    }
 }
