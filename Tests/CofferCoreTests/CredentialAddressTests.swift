@@ -36,7 +36,8 @@ import Testing
     }
 
     private static let cases: [(name: String, unit: String, byteCount: Int64, isLoadable: Bool)] = [
-        ("a/b", "web.service", 1, true), ("a--b", "web.service", 1, false), ("a/-b", "web.service", 1, true), ("a-/b", "web.service", 1, false),
+        ("a/b", "web.service", 1, true), ("a--b", "web.service", 1, false), ("a/-b", "web.service", 1, true),
+        ("a-/b", "web.service", 1, false),
         (String(repeating: "n", count: 72), "web.service", 1, true),
         (String(repeating: "n", count: 73), "web.service", 1, false),
         ("t", String(repeating: "u", count: 74) + ".service", 1, true),

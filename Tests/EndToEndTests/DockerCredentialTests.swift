@@ -153,7 +153,10 @@ import Testing
         #expect(unlocked.shown.contains(#""Secret":"x"}"#), "\(unlocked)")
         try scene.daemon.restart()
         let sealed = try scene.run("ask get a.example; docker-credential-coffer list; echo $?")
-        #expect(sealed.text.split(separator: "\n").allSatisfy { $0 == "1" || $0.contains("sealed until you unlock") }, "\(sealed)")
+        #expect(
+            sealed.text.split(separator: "\n").allSatisfy { $0 == "1" || $0.contains("sealed until you unlock") },
+            "\(sealed)"
+        )
         let empty = try DaemonProcess()
         let none = try scene.run(
             "ask get a.example; COFFER_SOCKET=none ask list; echo $?",

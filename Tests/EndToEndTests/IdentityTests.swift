@@ -209,7 +209,10 @@ import Testing
         let daemon = try daemon()
         let byRule = try run("knock()", by: contained, on: daemon)
         #expect(
-            isRefused(byRule.first, "a process in a container or another pid namespace can't use the vault of its user"),
+            isRefused(
+                byRule.first,
+                "a process in a container or another pid namespace can't use the vault of its user"
+            ),
             "\(byRule)"
         )
         // One that only makes its children live in another is where it was.

@@ -199,7 +199,7 @@ import Testing
         #expect(outcome == .refused(.duplicateItem))
         let reader = try daemon.connect()
         #expect(try reader.show(name).protection == .file(.complete))
-        #expect(try reader.get("f/none") == Self.content)
+        #expect(try daemon.coffer(["get", "f/none"]).output == Self.content)
     }
 
     // MARK: Durability
@@ -212,7 +212,7 @@ import Testing
             name.hasPrefix("f")
             ? [.file(.complete), .file(.completeUnlessOpen), .file(.none)]
             : [.keychain(.whenUnlocked), .keychain(.afterFirstUnlock), .keychain(.always)]
-        let content = try daemon.connect().get(name)
+        let content = try daemon.coffer(["get", name]).output
         var place = 2
         for round in 0..<15 {
             let client = try daemon.connect()
@@ -232,8 +232,7 @@ import Testing
             let again = try daemon.connect()
             let found = try again.show(item).protection
             #expect([classes[last % 3], classes[(last + 1) % 3]].contains(found), "round \(round)")
-            let after = try again.get(name)
-            #expect(after == content, "round \(round)")
+            #expect(try daemon.coffer(["get", name]).output == content, "round \(round)")
             place = try #require(classes.firstIndex(of: found))
         }
     }
