@@ -243,16 +243,18 @@ import Testing
         ]
         // Root has no daemon of its own: another user takes its place, who can't read every tree with programs.
         let isRoot = geteuid() == 0
+        let programs = directory.appending("programs")
+        if isRoot { try FileManager.default.createDirectory(atPath: programs, withIntermediateDirectories: false) }
         for program in ["coffer", "cofferd"] where isRoot {
             try FileManager.default.copyItem(
                 atPath: "\(Project.binaries)/\(program)",
-                toPath: directory.appending(program)
+                toPath: "\(programs)/\(program)"
             )
         }
         if isRoot { try #require(chown(directory.path, 65534, 65534) == 0) }
         let prefix =
             isRoot ? ["/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] : ["/usr/bin/env"]
-        let coffer = isRoot ? directory.appending("coffer") : "\(Project.binaries)/coffer"
+        let coffer = isRoot ? "\(programs)/coffer" : "\(Project.binaries)/coffer"
         func run(_ arguments: String...) throws -> CommandResult {
             try runCommand(prefix[0], prefix.dropFirst() + [coffer] + arguments, environment: environment)
         }

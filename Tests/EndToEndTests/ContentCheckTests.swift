@@ -209,12 +209,11 @@ import Testing
     @Test func `a terminal shows how far it has come, and at which rate`() throws {
         let put = try onTerminal(daemon, "head -c 200000000 /dev/zero | coffer put big --kind document 2>/dev/null")
         #expect(put.status == 0)
-        // The daemon gets a part of the time only, so that it lasts.
         let number = daemon.processID
-        let slow = "while kill -STOP \(number); do sleep 0.2; kill -CONT \(number); sleep 0.005; done"
         var shown = ""
-        // On a busy machine the part may be long enough for all of it.
-        for _ in 0..<10 where !shown.contains(" of 191 MiB, ") {
+        // The daemon gets a part of the time only, so that it lasts: a smaller one each time, until it does.
+        for seconds in [0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.005, 0.005] where !shown.contains(" of 191 MiB, ") {
+            let slow = "while kill -STOP \(number); do sleep 0.2; kill -CONT \(number); sleep \(seconds); done"
             let check = try onTerminal(daemon, "(\(slow)) & coffer doctor; code=$?; kill $!; exit $code")
             kill(daemon.processID, SIGCONT)
             #expect(check.status == 0)

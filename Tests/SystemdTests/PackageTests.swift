@@ -354,7 +354,7 @@ extension SystemdTests {
                 try machine.run(["systemctl", "--user", "is-active", "coffer-ssh-agent.socket"], as: Machine.person)
                     .status != 0
             )
-            #expect(try person("ls ~/.config/environment.d ~/.config/coffer/entitlements.d | grep conf || true") == "")
+            #expect(try person("ls ~/.config/environment.d ~/.config/coffer/entitlements.d | grep '[.]conf$' || true") == "")
             try own.control("stop", "cofferd.socket", "cofferd.service")
             try shell("rm -rf ~tester/.local/state/coffer")
             try purge()

@@ -54,8 +54,9 @@ struct BackupRestore: ParsableCommand {
         let password = try SecretInput.passcode(from: applicationPasswordFd, "the application password")
         let pattern = try items.map { (text) throws(CofferError) in try NamePattern(text) }
         let live = intoVault || repository == nil ? try connection.connectToVault().client : nil
-        let place = try repository.map { absolutePlace($0) } ?? live?.backupRepository() ?? ""
-        let remembered = connection.rememberedBackup(of: place)
+        let status = repository == nil ? try live?.call(BackupStatusParameters()).value : nil
+        let place = try repository.map { absolutePlace($0) } ?? status?.requireRepository() ?? ""
+        let remembered = if let status { status.remembered(of: place) } else { connection.rememberedBackup(of: place) }
         let repository = try remembered.openRepository(place)
         let chain = try repository.chain(newest: remembered?.newest)
         Output.warn(chain.findings.map(\.message))
