@@ -112,15 +112,6 @@ extension BackupStatus {
     }
 }
 
-extension BlockingClient {
-    /// Where the backup of the vault was set up.
-    ///
-    /// - Throws: `notAvailable` if it was not.
-    func backupRepository() throws(CofferError) -> String {
-        try call(BackupStatusParameters()).value.requireRepository()
-    }
-}
-
 /// A snapshot that was stored.
 private struct CreatedSnapshot: Printable {
     let snapshot: Snapshot
