@@ -51,7 +51,7 @@ import Testing
 
     @Test func `a copy of a file is never weaker than it, nor than what it replaces`() throws {
         for (directory, protection) in [("strict", "complete"), ("weak", "none")] {
-            #expect(try daemon.coffer(["file", "mkdir", directory, "--protection", protection]).status == 0)
+            #expect(try daemon.coffer(["file", "mkdir", directory, "--class", protection]).status == 0)
             #expect(try daemon.put(["\(directory)/a"], input: pseudoRandomBytes(3000)).status == 0)
         }
         func protection(of name: String) throws -> String? { try shown(name)["protection"] as? String }
