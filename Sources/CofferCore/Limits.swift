@@ -147,6 +147,10 @@ public enum Limits {
     package static let completedParts = 1000
     /// The bytes of names that the daemon keeps opened for completions, with their groups: about 200,000 names.
     package static let keptNameBytes = 8 << 20
+    /// The directories of which a mount remembers what the daemon has said a moment ago; of more, all are forgotten.
+    package static let rememberedDirectories = 2000
+    /// The entries of those directories.
+    package static let rememberedFiles = 20_000
     /// The mounts that a status names because they have not confirmed a lock: more tell nothing new.
     package static let unconfirmedMounts = 16
     /// Milliseconds for which `coffer lock` waits for mounts to confirm: dropping all pages takes some.

@@ -77,9 +77,6 @@ package final class RecentAnswers: Sendable {
     private static let unusedSpan = 0.2
     /// After so many look-ups within a second, a directory is listed.
     private static let threshold = 4
-    /// Of more directories, or files, all are forgotten.
-    private static let directoryCapacity = 2000
-    private static let fileCapacity = 20_000
 
     private let state = Mutex(State())
 
@@ -93,7 +90,7 @@ package final class RecentAnswers: Sendable {
     package func advice(for name: FileName, in parent: UInt64, believing span: Double) -> Advice {
         let now = ContinuousClock.now
         return state.withLock { state in
-            if state.directories.count > Self.directoryCapacity { state.makeRoom() }
+            if state.directories.count > Limits.rememberedDirectories { state.makeRoom() }
             var directory = state.directories[parent] ?? Directory(start: now)
             let age = Self.seconds(directory.start.duration(to: now))
             if age > (directory.entries == nil ? 1 : span) { directory = Directory(start: now) }
@@ -177,7 +174,7 @@ package final class RecentAnswers: Sendable {
     ) {
         state.withLock { state in
             guard state.changeCount == ticket.changeCount else { return }
-            if state.entryCount + entries.count > Self.fileCapacity { state.makeRoom() }
+            if state.entryCount + entries.count > Limits.rememberedFiles { state.makeRoom() }
             state.entryCount += entries.count
             let numbers = Dictionary(entries.map { ($0.name, $0.attributes.number) }) { $1 }
             state.directories[parent] = Directory(start: ticket.start, entries: numbers, isWhole: isWhole)
@@ -193,7 +190,7 @@ package final class RecentAnswers: Sendable {
     }
 
     private static func learn(_ attributes: Attributes, at start: ContinuousClock.Instant, _ state: inout State) {
-        if state.known.count >= fileCapacity { state.known = [:] }
+        if state.known.count >= Limits.rememberedFiles { state.known = [:] }
         state.known[attributes.number] = Known(start: start, attributes: attributes)
     }
 
@@ -219,7 +216,7 @@ package final class RecentAnswers: Sendable {
             guard state.forgetCount == ticket.forgetCount else { return state.forget() }
             state.changeCount += 1
             let count = state.directories[parent]?.entries?.count ?? 0
-            if count >= Self.fileCapacity { state.directories[parent] = nil }
+            if count >= Limits.rememberedFiles { state.directories[parent] = nil }
             state.directories[parent]?.entries?[name] = attributes.number
             state.known[parent]?.attributes.enter(at: attributes.changed)
             Self.learn(attributes, at: ticket.start, &state)

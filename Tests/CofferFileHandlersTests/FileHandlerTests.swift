@@ -83,6 +83,18 @@ import Testing
         #expect(!stepper.vault.hasDeferred)
     }
 
+    @Test func `of files that are closed, no more than a bound wait for their sync`() throws {
+        stepper.owner.choice.defersSyncs = true
+        for number in 0..<Limits.closedFiles + 20 {
+            let made: JSONObject = ["name": .string("many/\(number)"), "access": "readWrite", "create": true]
+            let handle = try stepper.perform(.fileOpen, made).result?["handle"] ?? .null
+            #expect(try stepper.perform(.fileWrite, ["handle": handle, "offset": 0], [1]).failure == nil)
+            #expect(try stepper.perform(.fileClose, ["handle": handle]).failure == nil)
+            #expect(stepper.vault.closedFiles.files.count <= Limits.closedFiles)
+        }
+        #expect(stepper.vault.closedFiles.areTooMany)
+    }
+
     @Test func `many closed files are synced together, and are there as they were written`() throws {
         stepper.owner.choice.defersSyncs = true
         for number in UInt8(0)..<20 {

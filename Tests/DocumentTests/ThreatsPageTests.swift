@@ -111,6 +111,8 @@ import Testing
             "refusalsPerSecond": Limits.refusalsPerSecond, "auditWaitingRecords": Limits.auditWaitingRecords,
             "leases": Limits.leases, "accessRules": Limits.accessRules,
             "credentialConnections": Limits.credentialConnections, "agentConnections": Limits.agentConnections,
+            "closedFiles": Limits.closedFiles, "rememberedDirectories": Limits.rememberedDirectories,
+            "rememberedFiles": Limits.rememberedFiles,
         ]
         let text = rows.map { $0[2] + $0[3] }.joined(separator: "\n")
         for (name, value) in named {
