@@ -161,6 +161,31 @@ import Testing
         #expect(try scene.run("coffer list").text == "")
     }
 
+    @Test func `a database of KeePass opens with its passphrase and its key file, and not with others`() throws {
+        let made = try scene.run(
+            """
+            printf 'pp\\npp\\n' | keepassxc-cli db-create -q -p v.kdbx
+            printf 'pp\\npw-kdbx\\n' | keepassxc-cli add -q -u nina -p v.kdbx one
+            printf content >file; printf 'pp\\n' | keepassxc-cli attachment-import -q v.kdbx one file.txt file
+            printf 'pp\\npp\\n' | keepassxc-cli db-create -q -p -k key.keyx k.kdbx
+            printf 'pp\\npw-key\\n' | keepassxc-cli add -q -u nina -p -k key.keyx k.kdbx one
+            """
+        )
+        #expect(made.status == 0, "\(made.errors)")
+        func line(_ file: String, _ passphrase: String, _ more: String = "") -> String {
+            "coffer import keepass \(file) --into \(file) \(more) --file-password-fd 3 3<<<\(passphrase)"
+        }
+        try expect(line("v.kdbx", "wrong"), 77, "the passphrase does not open")
+        try expect(line("k.kdbx", "pp"), 77, "name it by --key-file")
+        #expect(try scene.run("coffer list").text == "")
+        try expect(line("v.kdbx", "pp"), 0, "stored 2")
+        #expect(try scene.run("coffer get v.kdbx/one --field password").text == "pw-kdbx")
+        #expect(try scene.run("coffer get v.kdbx/one/file.txt").text == "content")
+        try expect(line("k.kdbx", "wrong", "--key-file key.keyx"), 77, "the passphrase and the key file do not open")
+        try expect(line("k.kdbx", "pp", "--key-file key.keyx"), 0, "stored 1")
+        #expect(try scene.run("coffer get k.kdbx/one --field password").text == "pw-key")
+    }
+
     @Test func `nothing comes twice, and another content is replaced or skipped on demand only`() throws {
         try expect("coffer import bitwarden $V/bitwarden.json")
         try expect("coffer import bitwarden $V/bitwarden.json", 0, "stored 0, replaced 0, skipped 4, left out 1 of 5 items")
