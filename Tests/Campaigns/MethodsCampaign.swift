@@ -10,11 +10,12 @@ import Foundation
 enum MethodsCampaign {
     static func run(_ report: Report) throws {
         let preload = try Preload()
-        let template = try MethodVault { try launcher(preload, $0, in: TemporaryDirectory()) }
+        let template = try MethodVault { try launcher(preload, in: $0) }
+        let tally = MethodTally()
         // The kept ones come first, and count as no cases.
         for (name, script) in try MethodScript.kept() {
             do {
-                try MethodRun(script.scene, template, preload).play(script)
+                try MethodRun(script.scene, template, preload, tally).play(script)
             } catch {
                 report.add("\(name): \(inWords(error))")
             }
@@ -24,7 +25,7 @@ enum MethodsCampaign {
             report.attempt(number) {
                 var random = report.generator(of: number)
                 let scene = MethodScene.allCases[number % MethodScene.allCases.count]
-                let run = try MethodRun(scene, template, preload)
+                let run = try MethodRun(scene, template, preload, tally)
                 do {
                     try run.playByChance(rpc, &random)
                 } catch {
@@ -37,6 +38,7 @@ enum MethodsCampaign {
                 report.tally("\(scene)")
             }
         }
+        for line in tally.lines(rpc) { print(line) }
     }
 
     private static func keep(_ script: MethodScript, at path: String) throws {
@@ -46,9 +48,10 @@ enum MethodsCampaign {
     }
 
     /// Starts a daemon whose key derivation is quick, and whose files can't fill the disk.
-    static func launcher(_ preload: Preload, _ statePath: String, in directory: TemporaryDirectory) throws -> [String] {
+    static func launcher(_ preload: Preload, in directory: TemporaryDirectory) throws -> [String] {
         let control = try Control(in: directory)
         let limit = "--fsize=\(64 << 20)"
+        let statePath = directory.appending("state")
         return ["/usr/bin/prlimit", limit] + preload.launcher(statePath: statePath, control, isQuick: true)
     }
 }
@@ -57,6 +60,8 @@ enum MethodsCampaign {
 final class MethodRun {
     private let directory: TemporaryDirectory
     private let daemon: DaemonProcess
+    private let template: MethodVault
+    private let tally: MethodTally
     /// Two clients that call, and one that looks whether the daemon answers.
     private var peers: [SequencePeer]
     private var prober: SequencePeer
@@ -67,19 +72,27 @@ final class MethodRun {
     private var descriptors: [Int32] = []
 
     private static let callCount = 150
+    /// How many calls there are from one return to the state to the next.
+    private static let stayCount = 25
     private static let answerSeconds = 60
     /// How long a client may be kept waiting by another one, on a busy machine.
     private static let probeSeconds: Double = 20
     private static let patienceMilliseconds: Int32 = 3000
     private static let memoryBytes = 256 << 20
 
-    init(_ scene: MethodScene, _ template: MethodVault, _ preload: Preload) throws {
+    init(_ scene: MethodScene, _ template: MethodVault, _ preload: Preload, _ tally: MethodTally) throws {
+        (self.template, self.tally) = (template, tally)
         script = MethodScript(scene)
         directory = scene == .noVault ? try TemporaryDirectory() : try copyState(template.statePath)
-        let launcher = try MethodsCampaign.launcher(preload, directory.appending("state"), in: directory)
+        let launcher = try MethodsCampaign.launcher(preload, in: directory)
         let arguments = scene == .lockedExpired ? ["--inactive-after", "0"] : []
         daemon = try DaemonProcess(in: directory, arguments, launchedBy: launcher)
         peers = []
+        prober = try SequencePeer(daemon.socketPath)
+        try connect()
+    }
+
+    private func connect() throws {
         prober = try SequencePeer(daemon.socketPath)
         peers = try (0..<2).map { _ in try SequencePeer(daemon.socketPath) }
     }
@@ -93,51 +106,53 @@ final class MethodRun {
         script = kept
         script.calls = []
         try damage(kept.damage)
-        try bring()
-        for call in kept.calls { _ = try perform(call, by: 0) }
+        // What is kept of a run by chance has the way into the state.
+        if !kept.bringsItself { try bring() }
+        for call in kept.calls { _ = try perform(call) }
         try end()
     }
 
     /// Plays calls by chance.
     func playByChance(_ rpc: OpenRPC, _ random: inout Generator) throws {
         var maker = ValueMaker(rpc, Generator(seed: random.next()))
-        if script.scene == .damaged { try damage(try statements(&random)) }
-        try bring()
-        let formerBytes = try residentBytes()
+        script.bringsItself = true
+        try damage(try statements(&random))
         for step in 0..<Self.callCount {
             // A lock, an erasure or a change of the passcode would be the end of a state otherwise.
-            if step % 25 == 24 { try bring() }
-            let call = try maker.call()
-            if let result = try perform(call, by: random.below(peers.count)) { maker.learn(.object(result)) }
+            if step % Self.stayCount == 0 {
+                maker.forget()
+                for (result, client) in try bring() { maker.learn(result, by: client) }
+            }
+            let call = try maker.call(by: peers.count)
+            if let result = try perform(call) { maker.learn(result, by: call.client) }
         }
+        let bytes = try residentBytes()
+        try expect(bytes < Self.memoryBytes, "the daemon has \(bytes >> 20) MiB of memory")
         try end()
-        let growth = try residentBytes() - formerBytes
-        try expect(growth < Self.memoryBytes, "the daemon has grown by \(growth >> 20) MiB")
     }
 
-    /// Brings the vault into the state, as far as that is possible.
-    private func bring() throws {
-        let passcode = Array(DaemonProcess.passcode.utf8)
-        var calls: [MethodCall] = []
-        if script.scene != .noVault && script.scene != .beforeFirstUnlock {
-            calls.append(MethodCall(method: "vault.unlock", params: [:], payload: passcode))
-        }
-        if [.unlocked, .damaged, .locking].contains(script.scene) {
-            for (name, access) in [("tree/file0", "read"), ("tree/file1", "write"), ("tree/kept", "readWrite")] {
-                calls.append(
-                    MethodCall(method: "file.open", params: ["name": .string(name), "access": .string(access)])
-                )
-            }
-            calls.append(MethodCall(method: "backup.begin", params: [:]))
-            calls.append(MethodCall(method: "context.authenticate", params: ["reuse": 60], payload: passcode))
-            calls.append(MethodCall(method: "vault.watch", params: ["items": true, "audit": true]))
-        }
-        switch script.scene {
-        case .locking: calls.append(MethodCall(method: "vault.lock", params: ["grace": 300]))
-        case .locked, .lockedExpired: calls.append(MethodCall(method: "vault.lock", params: ["grace": 0]))
-        default: break
-        }
-        for call in calls { _ = try perform(call, by: 0) }
+    /// Brings the vault into the state, with another copy of it if there is no other way.
+    ///
+    /// - Returns: The results of the calls that lead there, each with its connection.
+    @discardableResult private func bring() throws -> [(JSONObject, Int)] {
+        if script.scene == .beforeFirstUnlock { _ = try perform(MethodCall(.restart)) }
+        var results: [(JSONObject, Int)] = []
+        if try isBrought(&results) { return results }
+        _ = try perform(MethodCall(.renew))
+        results = []
+        let isThere = try isBrought(&results)
+        try expect(isThere, "the vault does not come into the state \(script.scene)")
+        return results
+    }
+
+    /// Makes the calls that lead to the state.
+    ///
+    /// - Returns: Whether they have led there.
+    private func isBrought(_ results: inout [(JSONObject, Int)]) throws -> Bool {
+        for call in script.scene.way { if let result = try perform(call) { results.append((result, call.client)) } }
+        let state = try perform(MethodCall("vault.status"))?["state"]?.stringValue
+        // A damaged vault may not open.
+        return script.scene.isDamaged ? state != "noVault" : state == script.scene.state
     }
 
     private func end() throws {
@@ -148,28 +163,63 @@ final class MethodRun {
 
     // MARK: Damage
 
-    /// Impossible values in some rows.
+    /// Impossible values in some rows, or in whole columns.
     private func statements(_ random: inout Generator) throws -> [String] {
-        let columns = try RawDatabase(daemon.statePath + "/vault.sqlite").columns()
+        guard script.scene.isDamaged else { return [] }
+        let columns = try RawDatabase(template.statePath + "/vault.sqlite").columns()
             .filter { !["schema_migrations", "catalog_settings"].contains($0.table) }
-        return (0..<(1 + random.below(6))).map { _ in
-            let column = random.pick(columns)
+        let count = 1 + random.below(6)
+        var statements = (0..<count).map { _ in
+            let column = random.pick(columns.filter { script.scene == .damaged || $0.type == "INTEGER" })
             let value = random.pick(RowsCampaign.Value.all.filter { $0.fits(column) })
-            return value.statement(in: column, offset: random.below(20))
+            return value.statement(in: column, offset: script.scene == .damaged ? random.below(20) : nil)
         }
+        if random.chance(0.3) { statements.append("\(Self.contentsWord)\(random.below(70_000))") }
+        return statements
     }
+
+    /// What begins the word for a byte that is flipped in each content.
+    private static let contentsWord = "contents "
 
     private func damage(_ statements: [String]) throws {
         script.damage = statements
         if statements.isEmpty { return }
         daemon.stop()
-        do {
-            let database = try RawDatabase(daemon.statePath + "/vault.sqlite")
-            for statement in statements { database.run(statement) }
+        try applyDamage()
+        try daemon.restart()
+        try connect()
+    }
+
+    private func applyDamage() throws {
+        if script.damage.isEmpty { return }
+        let database = try RawDatabase(daemon.statePath + "/vault.sqlite")
+        for statement in script.damage {
+            guard statement.hasPrefix(Self.contentsWord) else {
+                database.run(statement)
+                continue
+            }
+            let offset = Int(statement.dropFirst(Self.contentsWord.count)) ?? 0
+            for name in try filePaths(in: daemon.statePath + "/blobs") {
+                let path = "\(daemon.statePath)/blobs/\(name)"
+                guard var bytes = FileManager.default.contents(atPath: path), !bytes.isEmpty else { continue }
+                bytes[offset % bytes.count] ^= 1
+                try bytes.write(to: URL(filePath: path))
+            }
+        }
+    }
+
+    /// Starts the daemon again: on the vault as it is, or as it was at first.
+    private func restart(renewing isRenewing: Bool) throws {
+        try end()
+        if isRenewing {
+            try? FileManager.default.removeItem(atPath: daemon.statePath)
+            if script.scene != .noVault {
+                try FileManager.default.copyItem(atPath: template.statePath, toPath: daemon.statePath)
+                try applyDamage()
+            }
         }
         try daemon.restart()
-        peers = try peers.map { _ in try SequencePeer(daemon.socketPath) }
-        prober = try SequencePeer(daemon.socketPath)
+        try connect()
     }
 
     private func residentBytes() throws -> Int {
@@ -182,8 +232,13 @@ final class MethodRun {
     /// Makes a call, and asks for the state on another connection meanwhile.
     ///
     /// - Returns: The result; `nil` if it was refused.
-    private func perform(_ call: MethodCall, by client: Int) throws -> JSONObject? {
+    private func perform(_ call: MethodCall) throws -> JSONObject? {
         script.calls.append(call)
+        if let change = call.change {
+            try restart(renewing: change == .renew)
+            return nil
+        }
+        let client = call.client
         number += 2
         let passed = call.passed?.open() ?? []
         descriptors += passed
@@ -218,9 +273,18 @@ final class MethodRun {
                 )
             }
         }
-        guard let refusal = answer?.refusal else {
+        guard let answer else { return nil }
+        tally.add(call.method, script.scene, answer.refusal?.code)
+        let outcome: Result<JSONValue, CofferError> =
+            answer.refusal.map { .failure($0) } ?? .success(.object(answer.result))
+        if let method = CofferWire.Method(rawValue: call.method) {
+            do { try AnswerCheck.check(outcome, to: method) } catch {
+                throw Fault("\(error.message): \(call)")
+            }
+        }
+        guard let refusal = answer.refusal else {
             doneCount += 1
-            return answer?.result
+            return answer.result
         }
         try expect(refusal.code != .internal, "an internal error: \(refusal.message): \(call)")
         return nil

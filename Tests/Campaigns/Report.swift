@@ -30,16 +30,28 @@ final class Report {
     private var current: Int?
     private var leftOut = [Int](repeating: 0, count: KnownFault.all.count)
     private var figures: [String: Int] = [:]
+    private let deadline: ContinuousClock.Instant
 
     init(_ name: String, count: Int, seed: UInt64, only: Int?) {
         self.name = name
         self.count = count
         self.seed = seed
         self.only = only
+        let seconds = ProcessInfo.processInfo.environment[Self.secondsVariable].flatMap { Int($0) } ?? 0
+        deadline = .now + .seconds(seconds)
     }
 
-    /// The indices of the cases.
-    var cases: Range<Int> { only.map { $0..<($0 + 1) } ?? 0..<count }
+    /// The environment variable with how long there are further cases; `packaging/fuzz` sets it.
+    private static let secondsVariable = "COFFER_CAMPAIGN_SECONDS"
+
+    /// The indices of the cases: so many, and more of them until the time is over.
+    var cases: LazyPrefixWhileSequence<PartialRangeFrom<Int>> {
+        let first = only ?? 0
+        let end = only.map { $0 + 1 } ?? count
+        return (first...).lazy.prefix { [deadline, only] number in
+            number < end || (only == nil && ContinuousClock.now < deadline)
+        }
+    }
 
     /// The generator of a case, which does not depend on earlier cases.
     func generator(of number: Int) -> Generator { Generator(seed: seed, UInt64(number)) }

@@ -95,10 +95,11 @@ enum RowsCampaign {
 
         /// A statement that writes it into a row.
         ///
-        /// - Parameter offset: The place of the row, in the order of the primary key.
-        func statement(in column: Column, offset: Int) -> String {
+        /// - Parameter offset: The place of the row, in the order of the primary key; `nil` for all rows that take it.
+        func statement(in column: Column, offset: Int?) -> String {
             let (table, name, key) = (column.table, column.name, column.key)
             let sql = description.replacing("$", with: name).replacing("!", with: name).replacing("@", with: table)
+            guard let offset else { return "UPDATE OR IGNORE \(table) SET \(name) = \(sql)" }
             let row = "(SELECT \(key) FROM \(table) ORDER BY \(key) LIMIT 1 OFFSET \(offset))"
             return "UPDATE \(table) SET \(name) = \(sql) WHERE (\(key)) = \(row)"
         }
@@ -167,6 +168,9 @@ final class RawDatabase {
 
     /// Carries out statements; the damage of a vault may refuse them.
     @discardableResult func run(_ sql: String) -> Bool { sqlite3_exec(handle, sql, nil, nil, nil) == SQLITE_OK }
+
+    /// The numbers of the rows of a table.
+    func numbers(of table: String) throws -> [String] { try rows("SELECT rowid FROM \(table)").map { $0[0] } }
 
     private func rows(_ sql: String) throws -> [[String]] {
         var statement: OpaquePointer?

@@ -26,10 +26,30 @@ enum Passed: String, CaseIterable {
 
 /// A call of any method.
 struct MethodCall {
+    /// What is done in place of a call.
+    enum Change: String {
+        /// The daemon starts again.
+        case restart
+        /// The daemon starts again, on the vault as it was at first.
+        case renew
+    }
+
     var method: String
     var params: JSONObject
     var payload: [UInt8] = []
     var passed: Passed?
+    /// The number of the connection.
+    var client = 0
+
+    init(_ method: String, _ params: JSONObject = [:], _ payload: [UInt8] = [], passed: Passed? = nil, client: Int = 0)
+    {
+        (self.method, self.params, self.payload) = (method, params, payload)
+        (self.passed, self.client) = (passed, client)
+    }
+
+    init(_ change: Change) { self.init(change.rawValue) }
+
+    var change: Change? { Change(rawValue: method) }
 }
 
 extension MethodCall: CustomStringConvertible {
@@ -38,6 +58,7 @@ extension MethodCall: CustomStringConvertible {
         var call: JSONObject = ["method": .string(method), "params": .object(params)]
         if !payload.isEmpty { call.set("payload", .string(Data(payload).base64EncodedString())) }
         if let passed { call.set("passed", .string(passed.rawValue)) }
+        if client > 0 { call.set("client", .integer(Int64(client))) }
         var writer = JSONWriter()
         writer.write(.object(call))
         return String(decoding: writer.bytes, as: UTF8.self)
@@ -49,6 +70,7 @@ extension MethodCall: CustomStringConvertible {
         params = call["params"]?.objectValue ?? [:]
         payload = call["payload"]?.stringValue.flatMap { Data(base64Encoded: $0) }.map { Array($0) } ?? []
         passed = call["passed"]?.stringValue.flatMap { Passed(rawValue: $0) }
+        client = call["client"] == nil ? 0 : 1
     }
 }
 
@@ -56,6 +78,8 @@ extension MethodCall: CustomStringConvertible {
 struct MethodScript {
     let scene: MethodScene
     var damage: [String] = []
+    /// Whether the calls that lead to the state are among its calls.
+    var bringsItself = false
     var calls: [MethodCall] = []
 
     /// The scripts that are kept, by their names.
@@ -80,6 +104,7 @@ struct MethodScript {
         else { return nil }
         self.scene = scene
         damage = head["damage"]?.arrayValue?.compactMap(\.stringValue) ?? []
+        bringsItself = head["brings"]?.boolValue ?? false
         calls = lines.dropFirst().compactMap { MethodCall($0) }
         if calls.count != lines.count - 1 { return nil }
     }
@@ -88,6 +113,7 @@ struct MethodScript {
     var text: String {
         let head: JSONObject = [
             "state": .string(scene.rawValue), "damage": .array(damage.map { .string($0) }),
+            "brings": .bool(bringsItself),
         ]
         var writer = JSONWriter()
         writer.write(.object(head))

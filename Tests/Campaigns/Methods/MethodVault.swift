@@ -6,43 +6,105 @@ import Foundation
 
 /// The states in which methods are called.
 enum MethodScene: String, CaseIterable {
-    case noVault, beforeFirstUnlock, unlocked, locking, locked, lockedExpired, damaged
+    case noVault, noPasscode, beforeFirstUnlock, unlocked, locking, locked, lockedExpired
+    /// Unlocked, with impossible values in some rows.
+    case damaged
+    /// Unlocked, with an extreme number in every row of some columns.
+    case extreme
+
+    var isDamaged: Bool { self == .damaged || self == .extreme }
+
+    /// The state of the vault, as its status names it.
+    var state: String { isDamaged ? "unlocked" : rawValue }
+
+    /// The calls that lead to the state, also after others.
+    var way: [MethodCall] {
+        if self == .noVault || self == .beforeFirstUnlock { return [] }
+        let passcode = Array(DaemonProcess.passcode.utf8)
+        var calls = [MethodCall("vault.unlock", [:], passcode)]
+        if self == .noPasscode { calls.append(MethodCall("passcode.remove", ["destroys": 0], passcode)) }
+        for client in 0..<2 {
+            calls.append(MethodCall("vault.watch", ["items": true, "audit": true], client: client))
+            calls.append(MethodCall("context.authenticate", ["reuse": 60], passcode, client: client))
+            for (name, access) in [("tree/file0", "read"), ("tree/file1", "write"), ("tree/kept", "readWrite")] {
+                let params: JSONObject = ["name": .string(name), "access": .string(access), "shared": true]
+                calls.append(MethodCall("file.open", params, client: client))
+            }
+        }
+        calls.append(MethodCall("backup.begin"))
+        // What these list is named later.
+        let all: JSONObject = ["class": "genericPassword", "limit": "all", "return": ["persistentReference"]]
+        calls.append(MethodCall("keychain.find", all))
+        for name in ["tree/file0", "tree/file2"] { calls.append(MethodCall("file.versions", ["name": .string(name)])) }
+        for method in ["backup.contents", "trash.list", "access.list", "lease.list", "slot.list", "vault.quarantine"] {
+            calls.append(MethodCall(method))
+        }
+        switch self {
+        case .locking: calls.append(MethodCall("vault.lock", ["grace": 10]))
+        case .locked, .lockedExpired: calls.append(MethodCall("vault.lock", ["grace": 0]))
+        default: break
+        }
+        return calls
+    }
 }
 
 /// A vault with something of everything: what a method may name is there.
 struct MethodVault {
-    /// The names of what is in it, and of what is not.
+    /// The names of what is in it.
+    static let present =
+        ["secrets/0", "secrets/1", "secrets/2", "site/login", "tree", "tree/deep", "tree/deep/er", "tree/kept"]
+        + (0..<5).map { "tree/file\($0)" } + ["tree/link", "link", "tree/hard", "tree/deep/hard"]
+    /// These, and names of what is not in it, or was.
     static let names =
-        [
-            "secrets/0", "secrets/1", "secrets/2", "secrets", "site/login", "tree", "tree/deep", "tree/deep/er",
-            "tree/kept",
+        present + [
+            "secrets", "tree/loop", "tree/dangling", "tree/old", "tree/deep/old", "a", "b/c", "tree/a", "secrets/a",
+            "tree/file0/a", "link/a",
         ]
-        + (0..<5).map { "tree/file\($0)" }
-        + [
-            "tree/link", "tree/loop", "tree/dangling", "link", "tree/hard", "tree/deep/hard", "tree/old",
-            "tree/deep/old",
-        ]
-        + ["a", "b/c", "tree/a", "secrets/a", "tree/file0/a", "link/a"]
+
+    /// Queries that find what is in its keychain.
+    static let queries: [(itemClass: String, attributes: JSONValue)] = [
+        ("genericPassword", ["service": "secrets", "account": "0"]),
+        ("genericPassword", ["service": "secrets", "account": "1"]),
+        ("genericPassword", ["service": "secrets"]),
+        ("genericPassword", [:]),
+        ("internetPassword", ["server": "site", "account": "login"]),
+        ("key", ["label": "ed25519"]),
+        ("key", ["label": "x25519"]),
+        ("certificate", [:]),
+        ("identity", [:]),
+    ]
+
+    static let keyQueries = queries.filter { $0.itemClass == "key" }
 
     let directory: TemporaryDirectory
-    /// A copy without a vault, and one whose rows and contents were damaged and repaired before.
+    /// Its state directory.
     var statePath: String { directory.appending("state") }
 
-    init(_ launcher: (String) throws -> [String]) throws {
+    init(_ launcher: (TemporaryDirectory) throws -> [String]) throws {
         directory = try TemporaryDirectory()
-        let daemon = try DaemonProcess(in: directory, launchedBy: try launcher(statePath))
+        let daemon = try DaemonProcess(in: directory, launchedBy: try launcher(directory))
         try daemon.connectUnchecked().makeVault()
-        let filler = Filler(try SequencePeer(daemon.socketPath))
-        try filler.fill()
+        try Filler(try SequencePeer(daemon.socketPath)).fill()
         try expect(daemon.stop() == 0, "the daemon has not ended in order")
-        // A row of each store in quarantine.
-        let database = try RawDatabase(statePath + "/vault.sqlite")
-        for table in ["keychain_items", "file_nodes"] {
-            let isDamaged = database.run(
-                "UPDATE \(table) SET metadata = zeroblob(60) WHERE rowid = (SELECT max(rowid) FROM \(table))"
+        // Rows of each store for the quarantine, which are found by their numbers: those may have any order.
+        let tables = ["keychain_items", "file_nodes"]
+        let numbers = try tables.map { try RawDatabase(statePath + "/vault.sqlite").numbers(of: $0) }
+        try daemon.restart()
+        let client = try daemon.connectUnchecked()
+        try client.unlock()
+        try client.put("zz/file", [1]) { $0.store = .file }
+        try client.put("zz/secret", [1]) { $0.store = .keychain }
+        try expect(daemon.stop() == 0, "the daemon has not ended in order")
+        for (table, numbers) in zip(tables, numbers) {
+            let isDamaged = try RawDatabase(statePath + "/vault.sqlite").run(
+                "UPDATE \(table) SET metadata = zeroblob(60) WHERE rowid NOT IN (\(numbers.joined(separator: ", ")))"
             )
             try expect(isDamaged, "can't damage '\(table)'")
         }
+        try repair(daemon)
+    }
+
+    private func repair(_ daemon: DaemonProcess) throws {
         try daemon.restart()
         let client = try daemon.connectUnchecked()
         try client.unlock()
@@ -75,6 +137,7 @@ struct MethodVault {
             try fillKeychain()
             try fillTree()
             try fillTrash()
+            try call("context.authenticate", ["reuse": 300], Array(DaemonProcess.passcode.utf8))
             try call("lease.grant", ["name": "secrets/0", "to": "uid:4000", "seconds": 3600])
             try call("access.allow", ["client": "uid:4001", "verbs": ["read"], "pattern": "secrets/*"])
             try call("access.deny", ["client": "unit:a.service", "verbs": ["write"], "pattern": "tree/file0"])
@@ -131,9 +194,6 @@ struct MethodVault {
                 try call("file.write", ["handle": handle, "offset": .integer(Int64(offset))], [1])
             }
             try call("file.close", ["handle": handle])
-            // What the repair takes away.
-            try call("item.put", ["name": "zz/last", "store": "file"], [1])
-            try call("item.put", ["name": "zz/secret", "store": "keychain"], [1])
         }
 
         private func fillTrash() throws {

@@ -2,13 +2,20 @@ import CofferTestSupport
 import CofferWire
 import Foundation
 
-/// Makes parameters of methods by chance: mostly such as their schemas take.
+/// Makes parameters of methods by chance.
+///
+/// Most calls are tame: openrpc.json takes them, and what they name is there. The others take any value.
 struct ValueMaker {
     private let rpc: OpenRPC
     private let schema: JSONSchema
     private(set) var random: Generator
-    /// What answers have had, by the names of their members.
+    /// What answers have had, by the names of their members; the newest comes last.
     private var seen: [String: [JSONValue]] = [:]
+    private static let seenCount = 24
+    private var isTame = false
+    /// The method that is called, and the connection.
+    private var method = ""
+    private var client = 0
 
     init(_ rpc: OpenRPC, _ random: Generator) {
         (self.rpc, self.random) = (rpc, random)
@@ -17,36 +24,99 @@ struct ValueMaker {
 
     // MARK: Calls
 
-    /// A call of a method.
-    mutating func call() throws -> MethodCall {
-        let method = random.pick(rpc.methods)
-        let name = method["name"]?.stringValue ?? ""
-        var params = JSONObject()
-        for parameter in OpenRPC.parameters(of: method) where random.chance(parameter.isRequired ? 0.97 : 0.35) {
-            params.set(parameter.name, try value(of: parameter.schema, for: parameter.name, method: name))
+    /// A call of a method by one of so many connections.
+    mutating func call(by clientCount: Int) throws -> MethodCall {
+        isTame = random.chance(0.7)
+        var method = random.pick(rpc.methods)
+        // After these, most of what follows is refused.
+        if ["vault.erase", "passcode.change"].contains(method["name"]?.stringValue), random.chance(0.8) {
+            method = random.pick(rpc.methods)
         }
-        if random.chance(0.01) { params.set(text(), .null) }
+        self.method = method["name"]?.stringValue ?? ""
+        // The backup is that of the first connection.
+        client = self.method.hasPrefix("backup.") ? 0 : random.below(clientCount)
+        var params = try self.params(of: method)
+        if isTame {
+            for _ in 0..<Self.tryCount where !(try isTaken(params, by: method)) {
+                params = try self.params(of: method)
+            }
+        } else if random.chance(0.03) {
+            params.set(text(), .null)
+        }
         return MethodCall(
-            method: name,
-            params: params,
-            payload: payload(of: method),
-            passed: random.chance(method["x-descriptor"] == nil ? 0.02 : 0.8) ? random.pick(Passed.allCases) : nil
+            self.method,
+            params,
+            payload(of: method),
+            passed: random.chance(method["x-descriptor"] == nil ? 0.02 : 0.8) ? random.pick(Passed.allCases) : nil,
+            client: client
         )
     }
 
-    /// Remembers what an answer has, for later calls.
-    mutating func learn(_ value: JSONValue, as key: String = "") {
+    private static let tryCount = 12
+
+    private func isTaken(_ params: JSONObject, by method: JSONObject) throws -> Bool {
+        try rpc.faults(of: params, of: method).isEmpty && rpc.faultsTogether(of: params, of: method).isEmpty
+    }
+
+    private mutating func params(of method: JSONObject) throws -> JSONObject {
+        let name = self.method
+        var params = JSONObject()
+        for parameter in OpenRPC.parameters(of: method) {
+            let chance = isTame ? ["name", "handle"].contains(parameter.name) ? 0.7 : 0.12 : 0.35
+            guard random.chance(parameter.isRequired ? isTame ? 1 : 0.97 : chance) else { continue }
+            // Nearly everything is in the first group.
+            if isTame, parameter.name == "group", random.chance(0.8) { continue }
+            params.set(parameter.name, try value(of: parameter.schema, for: parameter.name))
+        }
+        if isTame, name.hasPrefix("keychain.") {
+            if let known = seen["reference"]?.last, name != "keychain.add", random.chance(0.3) {
+                params = without(["class", "attributes", "user", "prefix", "contains"], params)
+                params.set("reference", known)
+            } else if random.chance(0.8) {
+                let isOfKeys = ["keychain.sign", "keychain.agree", "keychain.publicKey"].contains(name)
+                let (itemClass, attributes) = random.pick(isOfKeys ? MethodVault.keyQueries : MethodVault.queries)
+                params.set("class", .string(itemClass))
+                params.set("attributes", attributes)
+                params = without(["user", "prefix", "contains", "reference"], params)
+            }
+            // Any point of the curve.
+            if params["peer"] != nil { params.set("peer", "CQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=") }
+        }
+        if name == "backup.read", random.chance(0.5) {
+            params.set("part", .string(random.pick(["keybag", "anchor", "catalog"])))
+        }
+        return params
+    }
+
+    private func without(_ keys: [String], _ params: JSONObject) -> JSONObject {
+        var rest = JSONObject()
+        for (key, value) in params.members where !keys.contains(key) { rest.set(key, value) }
+        return rest
+    }
+
+    /// Forgets what answers have had: the vault is another one now.
+    mutating func forget() { seen = [:] }
+
+    /// Remembers what an answer to a connection has, for later calls.
+    mutating func learn(_ answer: JSONObject, by client: Int) { learn(.object(answer), as: "", by: client) }
+
+    private mutating func learn(_ value: JSONValue, as key: String, by client: Int) {
         switch value {
-        case .object(let object): for (key, value) in object.members { learn(value, as: key) }
-        case .array(let values): for value in values.prefix(8) { learn(value, as: key) }
-        case .integer, .string: if seen[key, default: []].count < 64 { seen[key, default: []].append(value) }
+        case .object(let object): for (key, value) in object.members { learn(value, as: key, by: client) }
+        case .array(let values): for value in values.prefix(8) { learn(value, as: key, by: client) }
+        case .integer, .string:
+            let key = key == "handle" ? "\(key) \(client)" : key
+            var values = seen[key] ?? []
+            values.removeAll { $0 == value }
+            seen[key] = values.suffix(Self.seenCount - 1) + [value]
         default: break
         }
     }
 
     private mutating func payload(of method: JSONObject) -> [UInt8] {
         let described = method["x-payload"]?.objectValue?["in"]?.objectValue
-        guard random.chance(described == nil ? 0.02 : 0.9) else { return [] }
+        let chance = described == nil ? isTame ? 0.002 : 0.02 : described?["required"] == true ? 0.95 : 0.5
+        guard random.chance(chance) else { return [] }
         let summary = described?["summary"]?.stringValue ?? ""
         if summary.contains("passcode") || summary.contains("credential"), random.chance(0.8) {
             let passcode = Array(DaemonProcess.passcode.utf8)
@@ -75,9 +145,9 @@ struct ValueMaker {
 
     // MARK: Values
 
-    private mutating func value(of schema: JSONValue, for key: String, method: String = "") throws -> JSONValue {
-        if random.chance(0.04) { return anything() }
-        if let known = known(key), random.chance(0.6) { return known }
+    private mutating func value(of schema: JSONValue, for key: String) throws -> JSONValue {
+        if !isTame, random.chance(0.08) { return anything() }
+        if let known = known(key), random.chance(isTame ? 0.95 : 0.5) { return known }
         var chooser = random
         let all = try self.schema.merged(schema) { chooser.pick($0) }
         random = chooser
@@ -116,9 +186,11 @@ struct ValueMaker {
 
     private mutating func number(_ all: JSONObject) -> Int64 {
         let (least, most) = (all["minimum"]?.integerValue ?? .min, all["maximum"]?.integerValue ?? .max)
-        if random.chance(0.1) { return random.pick([least &- 1, most &+ 1] + Self.numbers) }
-        let fitting = Self.numbers.filter { (least...most).contains($0) } + [least, most]
-        return random.pick(fitting)
+        if !isTame, random.chance(0.2) { return random.pick([least &- 1, most &+ 1] + Self.numbers) }
+        let fitting = Self.numbers.filter { $0 >= least && $0 <= most }
+        let small = fitting.filter { (0...70_000).contains($0) }
+        if isTame, !small.isEmpty, random.chance(0.8) { return random.pick(small) }
+        return random.pick(fitting + [least, most])
     }
 
     private static let numbers: [Int64] = [
@@ -161,19 +233,23 @@ struct ValueMaker {
     /// A value of the vault, or one that an answer has had.
     private mutating func known(_ key: String) -> JSONValue? {
         switch key {
+        case "to" where method == "lease.grant": return .string("uid:\(random.below(3000))")
+        case "to" where isTame:
+            return .string(random.chance(0.5) ? "new/\(random.below(50))" : "tree/\(random.below(50))")
         case "name", "to", "target", "item", "prefix", "service", "account":
-            return .string(random.pick(MethodVault.names))
-        case "group", "accessGroup": return .string(random.pick(["default", "program:x", "user:0", ""]))
-        case "handle": return random.chance(0.9) ? .integer(Int64(random.below(12))) : nil
+            return .string(random.pick(isTame && random.chance(0.8) ? MethodVault.present : MethodVault.names))
+        case "group", "accessGroup":
+            return .string(random.chance(isTame ? 0.9 : 0.4) ? "default" : random.pick(["program:x", "user:0", ""]))
         case "attribute": return random.pick(["user.a", "user.b"])
         case "cursor", "after": return position(key)
         case "class" where random.chance(0.1): return "identity"
         default: break
         }
         let names = [
-            "reference": ["reference", "persistentReference"], "part": ["id"], "version": ["number"],
+            "handle": ["handle \(client)"],
+            "reference": ["reference"], "part": ["id"], "version": ["number"],
             "lease": ["lease"],
-            "rule": ["rule"], "request": ["number"], "slot": ["slot"], "number": ["number"], "entry": ["entry"],
+            "rule": ["rule"], "slot": ["slot"], "number": ["number"], "entry": ["entry"],
             "vaultID": ["vaultID"], "since": ["digest"], "newest": ["number"],
         ]
         let found = (names[key] ?? []).flatMap { seen[$0] ?? [] }
