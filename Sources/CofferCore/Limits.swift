@@ -348,6 +348,8 @@ public enum Limits {
     package static let namedFiles = 100
     /// Bytes that are copied at once from one file to another.
     package static let copyBytes = 256 << 10
+    /// Bytes of a file that are overwritten before it is removed, even if the disk says that they have no blocks.
+    package static let shreddedBytes = 1 << 20
     /// Bytes of an answer that is sent however short memory is.
     package static let smallAnswerBytes = 4 << 10
     /// Bytes of JSON from which on the memory of a request is given back to the kernel.

@@ -1,4 +1,5 @@
 internal import CCofferShims
+internal import CofferCore
 internal import Glibc
 
 /// The seam for failing the Nth operation: it is called before each operation that changes the disk.
@@ -365,9 +366,18 @@ package final class Directory: Sendable {
     /// A read-only file is made writable first. Copies that the medium itself keeps of old blocks are out of reach.
     package func shred(_ name: String) throws(SystemError) {
         guard let file = try openForShredding(name) else { return try remove(name) }
-        let count = Int(try file.status().st_size)
+        let status = try file.status()
+        // A hole may be larger than memory and disk, and holds no old content.
+        let blockBytes = Int64(status.st_blocks).nearestProduct(512)
+        let count = min(Int64(status.st_size), max(Int64(Limits.shreddedBytes), blockBytes))
         try fileSystem.willPerform(.write)
-        unsafe try file.write(all: [UInt8](repeating: 0, count: count).span.bytes)
+        let zeros = [UInt8](repeating: 0, count: Int(min(count, Int64(Limits.copyBytes))))
+        var offset: Int64 = 0
+        while offset < count {
+            let piece = unsafe zeros.span.bytes.extracting(first: Int(min(count - offset, Int64(zeros.count))))
+            try file.write(all: piece, at: offset)
+            offset += Int64(piece.byteCount)
+        }
         try synchronize(file)
         try remove(name)
         try synchronize()

@@ -104,6 +104,29 @@ extension TemporaryDirectory {
         }
     }
 
+    @Test func `overwrites what a file with a huge hole has, in little memory and on a small disk`() throws {
+        let temporary = try TemporaryDirectory()
+        try temporary.write("the old content", to: "file")
+        try temporary.watch("file", as: "seen")
+        try #require(truncate(temporary.path("file"), 1 << 40) == 0)
+        try Directory(makingPath: temporary.path).shred("file")
+        #expect(try temporary.names == ["seen"])
+        let seen = try FileHandle(forReadingFrom: URL(filePath: temporary.path("seen")))
+        #expect(try seen.read(upToCount: old.count) == Data(repeating: 0, count: old.count))
+        var status = stat()
+        try #require(stat(temporary.path("seen"), &status) == 0)
+        #expect(status.st_blocks * 512 < 8 << 20)
+    }
+
+    @Test(arguments: [1, 300_000, 2_000_000])
+    func `overwrites a file of any size to its end`(count: Int) throws {
+        let temporary = try TemporaryDirectory()
+        try temporary.write(String(repeating: "x", count: count), to: "file")
+        try temporary.watch("file", as: "seen")
+        try Directory(makingPath: temporary.path).shred("file")
+        #expect(temporary.contents("seen") == Array(repeating: 0, count: count))
+    }
+
     @Test func `removes a symbolic link itself, and leaves what it points to`() throws {
         let temporary = try TemporaryDirectory()
         try temporary.write("the old content", to: "outside")
