@@ -1,4 +1,5 @@
 internal import CofferClient
+internal import CofferCore
 internal import CofferCrypto
 internal import CofferMemory
 internal import CofferSession
@@ -77,7 +78,7 @@ final class Agent {
 
     /// When ``purge()`` is due; `nil` if no key has a lifetime.
     var deadline: ContinuousClock.Instant? {
-        nextExpiry.map { .now + .milliseconds(max(0, $0 - wallClockMilliseconds())) }
+        nextExpiry.map { .now + .milliseconds(max(0, $0.nearestDifference(wallClockMilliseconds()))) }
     }
 
     /// Removes the keys whose lifetime has passed, if one may have.
@@ -87,7 +88,7 @@ final class Agent {
             nextExpiry = try keys().purge()
         } catch {
             // They are not used, and are removed when the vault can be reached, which needs no line each minute.
-            nextExpiry = wallClockMilliseconds() + 60_000
+            nextExpiry = wallClockMilliseconds().nearestSum(60_000)
         }
     }
 }

@@ -1,5 +1,6 @@
 internal import CofferClient
 internal import CofferContents
+internal import CofferCore
 internal import CofferMemory
 internal import CofferSystem
 
@@ -54,7 +55,7 @@ extension AgentKeys {
     ) throws(CofferError) {
         let publicKey = try key.sshPublicKey()
         _ = try purge()
-        let expiry = constraints.lifetime.map { wallClockMilliseconds() + Int64($0) * 1000 }
+        let expiry = constraints.lifetime.map { wallClockMilliseconds().nearestSum(Int64($0) * 1000) }
         guard let known = try list().first(where: { $0.publicKey == publicKey }) else {
             let comment = key.comment.flatMap { $0.isEmpty ? nil : $0 } ?? publicKey.fingerprint
             var user = [AgentAttribute.added.name: AgentAttribute.added.value]

@@ -13,7 +13,9 @@ package struct MonotonicTime: Comparable, Sendable {
 
     /// A later point.
     package static func + (time: MonotonicTime, duration: Duration) -> MonotonicTime {
-        MonotonicTime(nanoseconds: time.nanoseconds.nearestSum(Int64(duration / .nanoseconds(1))))
+        let (seconds, attoseconds) = duration.components
+        let nanoseconds = seconds.nearestProduct(1_000_000_000).nearestSum(attoseconds / 1_000_000_000)
+        return MonotonicTime(nanoseconds: time.nanoseconds.nearestSum(nanoseconds))
     }
 
     /// The time from one point to another.
