@@ -139,13 +139,13 @@ package final class TrashStore {
 
     /// The number of entries, and the space that they take, in bytes; without what was emptied.
     package func total() throws -> (count: Int, byteCount: Int64) {
-        // A row may hold any number, and a sum that is too large is an error of SQLite.
+        // A row may hold any number, and a sum() that is too large is an error of SQLite: total() has no end.
         try connection.row(
             """
-            SELECT sum(min(max(entries, 0), 1 << 40)), sum(min(max(bytes, 0), 1 << 50)) FROM trash_keys
-            WHERE length(sealed) > 0
+            SELECT CAST(min(total(max(entries, 0)), 1 << 40) AS INTEGER), CAST(min(total(max(bytes, 0)), 1 << 60) AS INTEGER)
+            FROM trash_keys WHERE length(sealed) > 0
             """
-        ) { (Int(try $0.optionalInteger(0) ?? 0), try $0.optionalInteger(1) ?? 0) } ?? (0, 0)
+        ) { (Int(try $0.integer(0)), try $0.integer(1)) } ?? (0, 0)
     }
 
     /// How many entries a group has in the trash.
