@@ -126,7 +126,7 @@ final class SystemBus {
         interest = wanted
         var deadline: UInt64 = 0
         try checked("sd_bus_get_timeout", unsafe sd_bus_get_timeout(bus, &deadline))
-        timer?.set(deadline == .max ? nil : BootClock.system.now + Self.nanoseconds(until: deadline))
+        timer?.set(deadline == .max ? nil : BootClock.system.now.nearestSum(Self.nanoseconds(until: deadline)))
     }
 
     /// - Parameter deadline: Microseconds on the clock that stops during suspend.
@@ -134,7 +134,7 @@ final class SystemBus {
         var now = timespec()
         unsafe clock_gettime(CLOCK_MONOTONIC, &now)
         let microseconds = UInt64(now.tv_sec) * 1_000_000 + UInt64(now.tv_nsec) / 1000
-        return deadline > microseconds ? (deadline - microseconds) * 1000 : 0
+        return deadline > microseconds ? (deadline - microseconds).nearestProduct(1000) : 0
     }
 }
 

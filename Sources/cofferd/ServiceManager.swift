@@ -49,13 +49,13 @@ final class Watchdog {
     init?(on loop: EventLoop) throws(SystemError) {
         var microseconds: UInt64 = 0
         guard unsafe sd_watchdog_enabled(0, &microseconds) > 0 else { return nil }
-        interval = microseconds * 1000 / 2
+        interval = (microseconds / 2).nearestProduct(1000)
         timer = try LoopTimer(on: loop) { [unowned self] in ping() }
         ping()
     }
 
     private func ping() {
         unsafe sd_notify(0, "WATCHDOG=1")
-        timer?.set(BootClock.system.now + interval)
+        timer?.set(BootClock.system.now.nearestSum(interval))
     }
 }

@@ -28,6 +28,14 @@ import Testing
         return result.text
     }
 
+    @Test(arguments: [1, 1_000_000, UInt64.max - 1])
+    func `a watchdog may have any period`(microseconds: UInt64) throws {
+        let launcher = ["/usr/bin/env", "WATCHDOG_USEC=\(microseconds)"]
+        let daemon = try DaemonProcess(launchedBy: launcher)
+        #expect(try daemon.connect().status().state == .noVault)
+        #expect(daemon.stop() == 0)
+    }
+
     @Test func `names have their defaults, and words of the caller come first`() throws {
         let (daemon, _) = try daemon("[Default]\nName=health/**\nClass=complete\n[Routing]\nSmallBytes=10\n")
         #expect(try put(daemon, ["health/a/b"]).contains("as complete (R8)"))
