@@ -27,6 +27,6 @@ struct AuditReadings {
 
     /// The clock may have been set back.
     private static func isRecent(_ time: Int64, at now: Int64) -> Bool {
-        (0..<Limits.auditReadingMilliseconds).contains(now - time)
+        (0..<Limits.auditReadingMilliseconds).contains(now.nearestDifference(time))
     }
 }

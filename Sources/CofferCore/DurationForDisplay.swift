@@ -5,7 +5,7 @@
 public func durationForDisplay(seconds: Int) -> String {
     let units = [(24 * 60 * 60, "d"), (60 * 60, "h"), (60, "min")]
     for (length, unit) in units where seconds >= length {
-        return "\((seconds + length - 1) / length) \(unit)"
+        return "\((seconds - 1) / length + 1) \(unit)"
     }
     return "\(seconds) s"
 }

@@ -73,7 +73,7 @@ extension FileStore {
         if place.name.id != place.id { try tree.delete(place.name.id, content: nil) }
         try unlink(place.id)
         try tree.delete(place.id, content: nil)
-        let byteCount = byteCount(of: place, content) + Int64(image.count)
+        let byteCount = byteCount(of: place, content).nearestSum(Int64(image.count))
         let isNamed = place.protectionClass?.isNamedInEveryState ?? false
         let contents = VersionContents(replaced: now, isNamedInEveryState: isNamed, image: image)
         try versions.add(contents, node: place.id, byteCount: byteCount, to: history)

@@ -142,7 +142,7 @@ extension Caller {
         guard record.isReading, record.client == recorded, let last = subscription.lastAuditReading else {
             return false
         }
-        return (0..<Limits.auditReadingMilliseconds).contains(record.time - last)
+        return (0..<Limits.auditReadingMilliseconds).contains(record.time.nearestDifference(last))
     }
 }
 

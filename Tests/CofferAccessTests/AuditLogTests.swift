@@ -260,6 +260,17 @@ import Testing
 
     // MARK: Room
 
+    @Test func `readings of the audit are recorded at any time that a clock shows`() throws {
+        let place = try Place()
+        for time in [Int64.min, .max, 0] {
+            try place.write(AuditRecord(time: time, client: Self.client, action: "audit.list", state: .unlocked))
+            let page = try place.log.page(after: 0, AuditQuery(), limit: 100, for: (Self.client, .max))
+            #expect(!page.isDamaged)
+        }
+        let times = try place.log.page(after: 0, AuditQuery(), limit: 100).records.map(\.time)
+        #expect(times == [.min, .max, 0])
+    }
+
     @Test func `readings of the audit are recorded once a minute and client, and left out of their answers`() throws {
         let place = try Place()
         let other = ClientIdentity(userID: 1, groupID: 1)

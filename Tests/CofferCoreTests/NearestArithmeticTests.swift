@@ -16,6 +16,14 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        (0, "0 s"), (59, "59 s"), (60, "1 min"), (61, "2 min"), (3600, "1 h"), (86_401, "2 d"),
+        (Int.max, "106751991167301 d"),
+    ])
+    func `a duration of any length is rounded up for display`(seconds: Int, text: String) {
+        #expect(durationForDisplay(seconds: seconds) == text)
+    }
+
     @Test func `so it is without a sign`() {
         #expect(UInt8(200).nearestSum(100) == .max && UInt8(1).nearestDifference(2) == 0)
         #expect(UInt8(16).nearestProduct(16) == .max && UInt8(16).nearestProduct(0) == 0)

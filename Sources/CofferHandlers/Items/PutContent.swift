@@ -40,7 +40,7 @@ struct PutContent: ~Copyable, Sendable {
         case .none: return .exactly(Int64(prefix.count))
         case .some(let rest):
             let seen = Int64(prefix.count)
-            return rest.remainingByteCount.map { .exactly(seen + $0) } ?? .moreThan(seen)
+            return rest.remainingByteCount.map { .exactly(seen.nearestSum($0)) } ?? .moreThan(seen)
         }
     }
 }
