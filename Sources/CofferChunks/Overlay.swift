@@ -86,11 +86,19 @@ package struct Overlay: Sendable {
         Int64(ContentFormat.headerBytes) + number * Int64(SlotCipher.saltBytes + chunkBytes)
     }
 
+    /// More slots than any overlay has.
+    package static let slotBound = Limits.fileBytes / Int64(ContentFormat.chunkBytes(forWriting: 1))
+
     /// The number of slots that the file has, in use or not.
-    package func slotCount() throws(SystemError) -> Int64 {
-        let byteCount = Int64(try file.descriptor.status().st_size) - Int64(ContentFormat.headerBytes)
+    ///
+    /// - Throws: ``ContentFormat/Finding`` if there are more than any file has.
+    package func slotCount() throws -> Int64 {
+        let byteCount = Int64(try file.descriptor.status().st_size)
+        guard byteCount <= offset(ofSlot: Self.slotBound) else {
+            throw ContentFormat.Finding("its rewritten chunks have \(byteCount) bytes on disk, more than any file has")
+        }
         let slotBytes = Int64(SlotCipher.saltBytes + chunkBytes)
-        return (max(0, byteCount) + slotBytes - 1) / slotBytes
+        return (max(0, byteCount - Int64(ContentFormat.headerBytes)) + slotBytes - 1) / slotBytes
     }
 
     /// Seals a chunk for a slot.

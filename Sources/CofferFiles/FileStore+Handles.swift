@@ -215,7 +215,7 @@ extension FileStore {
             byteCount: file.byteCount,
             visibleBaseBytes: file.metadata.visibleBaseBytes,
             usedSlots: opening.usedSlots,
-            keptSlotCount: pins == nil ? 0 : try parts.overlay?.slotCount() ?? 0,
+            keptSlotCount: parts.keptSlotCount,
             rowsEnd: hasItsRows ? opening.rowsEnd : .max,
             isIntact: !salvaging,
             hasItsRows: hasItsRows && !opening.hasUnknownChunks
@@ -233,7 +233,7 @@ extension FileStore {
         of opening: FileOpening,
         _ subject: String,
         _ salvaging: Bool
-    ) throws -> (base: BaseContent?, overlay: Overlay?, isStaged: Bool) {
+    ) throws -> (base: BaseContent?, overlay: Overlay?, isStaged: Bool, keptSlotCount: Int64) {
         let file = opening.file
         do {
             var base: BaseContent?
@@ -254,13 +254,16 @@ extension FileStore {
                 if opening.hasUnknownChunks, !salvaging {
                     throw ContentFormat.Finding("the chunks that were rewritten are missing")
                 }
-                return (base, nil, false)
+                return (base, nil, false, 0)
             }
             do {
-                return (base, try Overlay(found.file, of: file.content, salvaging: salvaging), found.isStaged)
+                let overlay = try Overlay(found.file, of: file.content, salvaging: salvaging)
+                // What is salvaged is not written.
+                let keptSlotCount = pins == nil || salvaging ? 0 : try overlay.slotCount()
+                return (base, overlay, found.isStaged, keptSlotCount)
             } catch is ContentFormat.Finding where opening.hasNoRows {
                 // Its creation was interrupted, and it is empty: the next writer creates another one.
-                return (base, nil, false)
+                return (base, nil, false, 0)
             }
         } catch let finding as ContentFormat.Finding {
             throw CofferError.damaged(content: subject, found: finding.words)

@@ -12,7 +12,7 @@ package import CofferKeys
 package struct ChunkTable {
     package static let tagBytes = 16
     /// The maximum number of chunks of a file.
-    private static let chunkCount = Limits.fileBytes / Int64(ContentFormat.chunkBytes(forWriting: 1))
+    private static let chunkCount = Overlay.slotBound
 
     private let connection: Connection
     private let keys: VaultKeys

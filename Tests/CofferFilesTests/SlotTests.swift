@@ -42,6 +42,24 @@ import Testing
         #expect(try open.contents("file") == replacing(pattern(100), at: 0, with: pattern(50)))
     }
 
+    @Test func `an overlay that is larger than any is damage while a backup needs its slots`() throws {
+        try open.put("file", pattern(50))
+        let file = try open.open("file", for: .write)
+        try open.write(pattern(100), at: 0, to: file)
+        try open.sync(file)
+        open.close(file)
+        let overlay = try open.contentPath("file") + ".overlay"
+        open.store.pin()
+        #expect(try open.contents("file") == pattern(100))
+        try #require(truncate(overlay, 8 << 40) == 0)
+        #expect(code { _ = try open.open("file", for: .write) } == .decode)
+        #expect(try open.salvage("file").bytes == pattern(100))
+        try #require(truncate(overlay, 1 << 20) == 0)
+        let again = try open.open("file", for: .write)
+        #expect(try nextSlot(again) > 1)
+        open.close(again)
+    }
+
     @Test func `a chunk that was punched has no row, and its slot is free`() throws {
         let file = try open.create("file")
         for chunk in 0..<4 { try open.write(pattern(4096), at: Int64(chunk * 4096), to: file) }
