@@ -29,7 +29,7 @@ package struct FileIdentity: Equatable, Sendable {
         let status: stat
         do { status = try file.status() } catch { throw error.cofferError("can't look at a file of the vault") }
         let changed = Int64(status.st_ctim.tv_sec)
-        guard changed + 2 < wallClockMilliseconds() / 1000 else {
+        guard changed.nearestSum(2) < wallClockMilliseconds() / 1000 else {
             self = .unknown
             return
         }

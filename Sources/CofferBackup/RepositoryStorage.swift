@@ -4,12 +4,13 @@ package import CofferCore
 package struct StoredObject: Equatable, Sendable {
     /// The name after the last slash.
     package let name: String
-    /// The size in bytes.
+    /// The size in bytes, at most that of the largest file: sums of such sizes have no end that is reached.
     package let byteCount: Int64
 
+    /// Describes an object as a disk or a server lists it.
     package init(name: String, byteCount: Int64) {
         self.name = name
-        self.byteCount = byteCount
+        self.byteCount = min(max(0, byteCount), Limits.fileBytes)
     }
 }
 

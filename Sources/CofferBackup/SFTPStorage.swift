@@ -309,7 +309,8 @@ private final class RemoteLock: RepositoryLock, @unchecked Sendable {
             let parts = object.name.split(separator: "-").map(String.init)
             guard parts.count == 3, parts[2] != id, let other = LockKind(rawValue: parts[0]), let date = Int64(parts[1])
             else { continue }
-            if abs(wallClockMilliseconds() - date) > Limits.backupLockMilliseconds {
+            let age = wallClockMilliseconds().nearestDifference(date)
+            if age.magnitude > Limits.backupLockMilliseconds.magnitude {
                 // What a crash left.
                 try storage.remove("\(BackupFormat.locks)/\(object.name)")
             } else if kind == .remove || other == .remove || kind == .add && other == .add {
@@ -319,6 +320,6 @@ private final class RemoteLock: RepositoryLock, @unchecked Sendable {
     }
 
     func refresh() throws(CofferError) {
-        if wallClockMilliseconds() - date > Limits.backupLockMilliseconds / 6 { try write() }
+        if wallClockMilliseconds().nearestDifference(date) > Limits.backupLockMilliseconds / 6 { try write() }
     }
 }

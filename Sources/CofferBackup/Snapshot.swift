@@ -68,7 +68,14 @@ package struct Snapshot: Sendable {
         _ list: FileListWriter,
         sign: (SnapshotReference) throws(CofferError) -> [UInt8]
     ) throws(CofferError) {
-        let number = (previous?.number ?? 0) + 1
+        let (number, isBeyond) = (previous?.number ?? 0).addingReportingOverflow(1)
+        if isBeyond {
+            throw CofferError(
+                .notAvailable,
+                "can't make a snapshot: the vault has signed one with the last number, and none follows it",
+                hint: "begin another repository: 'coffer backup init'"
+            )
+        }
         previousDigest = previous?.digest ?? [UInt8](repeating: 0, count: BackupFormat.digestBytes)
         self.date = date
         fileCount = list.fileCount

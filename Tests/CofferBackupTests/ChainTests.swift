@@ -40,6 +40,24 @@ import Testing
         #expect(try messages(fixture) == [expected])
     }
 
+    @Test func `there is no snapshot after the last number, which a client may have had signed`() throws {
+        let (fixture, _, _) = try fixture()
+        let digest = [UInt8](repeating: 7, count: Limits.snapshotDigestBytes)
+        let code = #expect(throws: CofferError.self) {
+            _ = try fixture.snapshot(newest: SnapshotReference(number: .max, digest: digest))
+        }?.code
+        #expect(code == .notAvailable)
+    }
+
+    @Test(arguments: [Int64.min, -1, .max])
+    func `a server may list any sizes, which are damage`(byteCount: Int64) throws {
+        let (fixture, storage, snapshots) = try fixture()
+        storage.state.withLock { $0.listedByteCount = byteCount }
+        #expect(try !fixture.repository.check(isReadingData: true).findings.isEmpty)
+        storage.state.withLock { $0.listedByteCount = nil }
+        #expect(try fixture.restored(try #require(snapshots.last)) == fixture.files)
+    }
+
     @Test func `exchanged and reordered snapshots are noticed`() throws {
         let (fixture, storage, snapshots) = try fixture()
         let (one, two) = (storage.contents[snapshots[1].name], storage.contents[snapshots[2].name])

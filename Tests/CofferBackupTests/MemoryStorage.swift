@@ -18,6 +18,8 @@ final class MemoryStorage: RepositoryStorage {
         var fault: Fault?
         /// The bytes that objects may have; `nil` for any number.
         var capacity: Int?
+        /// The size that every object is said to have; `nil` for its own.
+        var listedByteCount: Int64?
     }
 
     let place = "memory"
@@ -70,7 +72,8 @@ final class MemoryStorage: RepositoryStorage {
             state.objects.compactMap { name, bytes in
                 guard name.hasPrefix("\(folder)/") else { return nil }
                 let rest = String(name.dropFirst(folder.count + 1))
-                return rest.contains("/") ? nil : StoredObject(name: rest, byteCount: Int64(bytes.count))
+                let byteCount = state.listedByteCount ?? Int64(bytes.count)
+                return rest.contains("/") ? nil : StoredObject(name: rest, byteCount: byteCount)
             }
         }
     }
