@@ -321,8 +321,8 @@ let tests: [Target] =
             dependencies: [
                 "CofferAccess", "CofferBackup", "CofferChunks", "CofferClient", "CofferContents", "CofferCore",
                 "CofferCrypto", "CofferDatabase", "CofferExchange", "CofferFiles", "CofferKeychain", "CofferKeys",
-                "CofferMemory", "CofferNodes", "CofferRouting", "CofferService", "CofferSystem", "CofferVault",
-                "CofferWire",
+                "CofferMemory", "CofferNodes", "CofferRouting", "CofferService", "CofferSSHAgent", "CofferSystem",
+                "CofferVault", "CofferWire",
             ],
             path: "Tests/FuzzTargets"
         ),

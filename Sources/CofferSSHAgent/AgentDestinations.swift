@@ -98,7 +98,7 @@ extension CofferError {
 }
 
 /// What a client signs to log in: RFC 4252, section 7, or `publickey-hostbound-v00@openssh.com`.
-struct SSHLogin {
+package struct SSHLogin {
     private static let message = 50
 
     let session: [UInt8]
@@ -106,7 +106,7 @@ struct SSHLogin {
     private let hostKey: [UInt8]?
 
     /// Parses a request; `nil` if the message is none for this key or certificate.
-    init?(_ bytes: RawSpan, _ place: Range<Int>, by blob: [UInt8]) {
+    package init?(_ bytes: RawSpan, _ place: Range<Int>, by blob: [UInt8]) {
         do throws(CofferError) { try self.init(checking: bytes, place, by: blob) } catch { return nil }
     }
 

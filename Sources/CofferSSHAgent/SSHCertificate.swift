@@ -1,12 +1,13 @@
 internal import CofferClient
-internal import CofferContents
+package import CofferContents
+package import CofferCore
 internal import CofferCrypto
-internal import CofferMemory
+package import CofferMemory
 
 /// A certificate of a user's key in the format of OpenSSH's `PROTOCOL.certkeys`.
 ///
 /// The agent stores it and hands it out; whether it is valid, the server decides.
-struct SSHCertificate {
+package struct SSHCertificate {
     private static let ending = "-cert-v01@openssh.com"
 
     /// The encoded certificate.
@@ -17,12 +18,12 @@ struct SSHCertificate {
     private let keyFields: [UInt8]
 
     /// Whether a key of this type is sent with its certificate.
-    static func isType(_ type: String) -> Bool { type.hasSuffix(ending) }
+    package static func isType(_ type: String) -> Bool { type.hasSuffix(ending) }
 
     /// Parses a certificate.
     ///
     /// - Throws: `param` if it is malformed, or of a type of key that is not kept.
-    init(_ blob: [UInt8]) throws(CofferError) {
+    package init(_ blob: [UInt8]) throws(CofferError) {
         let bytes = unsafe blob.span.bytes
         var fields = KeyCursor(0..<blob.count)
         let type = try fields.text(in: bytes)
@@ -54,7 +55,7 @@ struct SSHCertificate {
     ///   - fields: The rest of the request: what is private of the key, its comment, and the constraints.
     ///   - bytes: The request.
     /// - Returns: The key, and all that follows it.
-    func request(
+    package func request(
         with fields: inout KeyCursor,
         in bytes: RawSpan
     ) throws(CofferError) -> SecretBytes {

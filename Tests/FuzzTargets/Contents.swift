@@ -16,7 +16,7 @@ func checkKeyFile(_ input: [UInt8]) throws(FuzzFinding) {
 }
 
 /// The stored form of a key; `nil` if it is refused, or encrypted.
-private func storedKey(_ input: [UInt8]) -> [UInt8]? {
+func storedKey(_ input: [UInt8]) -> [UInt8]? {
     do {
         let key = try KeyInput(from: SecretBytes(copying: input.span.bytes)) { () throws(CofferError) in
             throw CofferError(.authFailed, "there is no passphrase")

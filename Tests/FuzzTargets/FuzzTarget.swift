@@ -2,6 +2,8 @@
 ///
 /// The fuzzer and the test of the corpus run the same.
 package enum FuzzTarget: String, CaseIterable, Sendable {
+    /// What `ssh` and `ssh-add` send to the agent, behind the number of the message.
+    case agentMessages = "agent-messages"
     /// X.509 certificates that are added to the keychain.
     case certificates
     /// The configuration file.
@@ -45,6 +47,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     /// - Throws: ``FuzzFinding`` where something does not hold that has to.
     package func check(_ input: [UInt8]) throws(FuzzFinding) {
         switch self {
+        case .agentMessages: try checkAgentMessage(input)
         case .certificates: try checkCertificate(input)
         case .configuration: try checkConfiguration(input)
         case .contents: try checkContent(input)
