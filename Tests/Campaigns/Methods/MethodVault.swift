@@ -17,16 +17,23 @@ enum MethodScene: String, CaseIterable {
     /// The state of the vault, as its status names it.
     var state: String { isDamaged ? "unlocked" : rawValue }
 
+    /// Files of each class, and how they are opened.
+    private static let openedFiles = [
+        ("tree/file0", "read"), ("tree/file1", "write"), ("tree/file2", "read"), ("tree/file4", "readWrite"),
+        ("tree/kept", "readWrite"),
+    ]
+
     /// The calls that lead to the state, also after others.
     var way: [MethodCall] {
-        if self == .noVault || self == .beforeFirstUnlock { return [] }
+        if self == .noVault { return [] }
         let passcode = Array(DaemonProcess.passcode.utf8)
-        var calls = [MethodCall("vault.unlock", [:], passcode)]
+        var calls: [MethodCall] = []
+        if self != .beforeFirstUnlock { calls.append(MethodCall("vault.unlock", [:], passcode)) }
         if self == .noPasscode { calls.append(MethodCall("passcode.remove", ["destroys": 0], passcode)) }
         for client in 0..<2 {
             calls.append(MethodCall("vault.watch", ["items": true, "audit": true], client: client))
             calls.append(MethodCall("context.authenticate", ["reuse": 60], passcode, client: client))
-            for (name, access) in [("tree/file0", "read"), ("tree/file1", "write"), ("tree/kept", "readWrite")] {
+            for (name, access) in Self.openedFiles {
                 let params: JSONObject = ["name": .string(name), "access": .string(access), "shared": true]
                 calls.append(MethodCall("file.open", params, client: client))
             }
