@@ -34,7 +34,11 @@ package struct ConfigurationFile: Sendable {
         self.path = path
         var number = 0
         // By bytes: a combining mark would form one character with the byte before it, and hide a `#`, `[` or `=`.
-        for line in text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
+        let lines = text.withoutByteOrderMark.utf8.split(
+            separator: UInt8(ascii: "\n"),
+            omittingEmptySubsequences: false
+        )
+        for line in lines {
             number += 1
             let line = Self.trimmed(line)
             guard let first = line.first, first != UInt8(ascii: "#"), first != UInt8(ascii: ";") else { continue }

@@ -11,8 +11,9 @@ enum FormatGuess {
             if bytes.byteCount >= 4, (0..<4).map({ bytes.byte(at: $0) }) == [0x03, 0xD9, 0xA2, 0x9A] {
                 return .keepass
             }
-            let text = bytes.plainText(0..<min(bytes.byteCount, lookedAt))
-            return format(ofText: text.hasPrefix("\u{FEFF}") ? String(text.dropFirst()) : text)
+            return format(
+                ofText: bytes.plainText(bytes.textStart..<max(bytes.textStart, min(bytes.byteCount, lookedAt)))
+            )
         }
     }
 

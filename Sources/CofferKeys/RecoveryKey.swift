@@ -119,7 +119,7 @@ package struct RecoveryKey: ~Copyable, Sendable {
         into buffer: UnsafeMutableRawBufferPointer
     ) throws(CofferError) -> Int {
         var count = 0
-        for offset in 0..<typed.byteCount {
+        for offset in typed.textStart..<typed.byteCount {
             let byte = unsafe typed.unsafeLoad(fromByteOffset: offset, as: UInt8.self)
             if byte == UInt8(ascii: "-") || byte == 0x20 || (0x09...0x0D).contains(byte) { continue }
             guard let value = value(of: byte) else {

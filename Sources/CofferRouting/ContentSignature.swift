@@ -58,10 +58,11 @@ package enum ContentSignature: String, CaseIterable, Sendable {
     ///   - isWhole: Whether that is all of it: keys, certificates and tokens are recognised by their end as well.
     /// - Returns: `nil` if no format is recognised.
     package init?(of bytes: RawSpan, isWhole: Bool) {
+        let start = bytes.textStart
         let bytes = Span<UInt8>(_bytes: bytes)
         if let magic = Self.magic(bytes) {
             self = magic
-        } else if isWhole, let text = Self.text(bytes) {
+        } else if isWhole, let text = Self.text(bytes.extracting(droppingFirst: start)) {
             self = text
         } else {
             return nil

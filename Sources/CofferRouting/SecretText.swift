@@ -8,7 +8,7 @@ internal import CofferCore
 ///
 /// - Parameter bytes: The content, or its beginning.
 package func looksSecret(_ bytes: RawSpan) -> Bool {
-    let text = Span<UInt8>(_bytes: bytes)
+    let text = Span<UInt8>(_bytes: bytes.extracting(droppingFirst: bytes.textStart))
     let beginnings = ["# Netscape HTTP Cookie File", "# HTTP Cookie File", "machine "]
     for beginning in beginnings where text.begins(beginning) { return true }
     var names = NameScanner()

@@ -23,7 +23,7 @@ package func looksStructured(_ bytes: RawSpan) -> Bool {
 private func scan(_ bytes: RawSpan, _ object: inout ObjectShape, _ lines: inout LineShape) -> Bool {
     let units = Span<UInt8>(_bytes: bytes)
     guard (try? UTF8Span(validating: units)) != nil else { return false }
-    for index in units.indices {
+    for index in bytes.textStart..<units.count {
         let byte = units[index]
         guard byte >= 0x20 && byte != 0x7F || byte.isBlank || byte == UInt8(ascii: "\n") else { return false }
         object.take(byte, at: index)
@@ -75,7 +75,7 @@ package struct FieldPlaces: Sendable {
     /// - Returns: `nil` if it is not UTF-8, or contains control characters.
     package init?(_ bytes: RawSpan) {
         var object = ObjectShape(members: [])
-        var lines = LineShape(found: [])
+        var lines = LineShape(found: [], from: bytes.textStart)
         guard scan(bytes, &object, &lines) else { return nil }
         lines.finish(at: bytes.byteCount)
         isObject = object.isStructured
@@ -216,7 +216,10 @@ private struct LineShape {
     /// The lines, if they are wanted.
     private(set) var found: [FieldPlaces.TextLine]?
 
-    init(found: [FieldPlaces.TextLine]? = nil) { self.found = found }
+    init(found: [FieldPlaces.TextLine]? = nil, from start: Int = 0) {
+        self.found = found
+        lineStart = start
+    }
 
     /// A colon at the end of the text has an empty value, as one at the end of a line.
     var isStructured: Bool {

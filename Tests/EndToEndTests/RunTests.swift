@@ -70,6 +70,19 @@ import Testing
         #expect(given.text == "some text|a \"b\"\tc|$not expanded|\(Self.secret)|line|\n", "\(given.errors)")
     }
 
+    @Test func `a byte order mark is no part of the first variable, and stays in what is copied`() throws {
+        let given = try run(
+            #"""
+            printf '\xef\xbb\xbfA=1\nP=coffer://a/b#password\n' >vars
+            coffer run --env-file vars -- sh -c 'echo "$A|$P"'
+            printf '\xef\xbb\xbfpw\nuser: me\n' | coffer put marked >&2
+            coffer get marked --field password; echo; coffer get marked --field user; echo
+            coffer get marked | head -c 3 | od -An -tx1
+            """#
+        )
+        #expect(given.text == "1|\(Self.secret)\npw\nme\n ef bb bf\n", "\(given.errors)")
+    }
+
     @Test func `a file is sealed, private, readable twice, and of any size and class`() throws {
         let given = try run(
             """

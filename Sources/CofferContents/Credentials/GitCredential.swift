@@ -72,8 +72,8 @@ package struct GitCredential {
 extension RawSpan {
     /// The places of the lines, without their ends.
     fileprivate var lines: [Range<Int>] {
-        var (lines, start): ([Range<Int>], Int) = ([], 0)
-        for place in 0..<byteCount where byte(at: place) == 10 {
+        var (lines, start): ([Range<Int>], Int) = ([], textStart)
+        for place in textStart..<byteCount where byte(at: place) == 10 {
             lines.append(start..<place)
             start = place + 1
         }

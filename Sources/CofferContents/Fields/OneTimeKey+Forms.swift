@@ -12,7 +12,7 @@ extension OneTimeKey {
     /// - Returns: `nil` if it is none of them.
     package static func address(of text: Secret, label: String) throws(CofferError) -> Secret? {
         try text.withBytes { (bytes) throws(CofferError) -> Secret? in
-            let all = bytes.trimmed(0..<bytes.byteCount)
+            let all = bytes.trimmed(bytes.textStart..<bytes.byteCount)
             if bytes.beginsIgnoringCase("otpauth://", at: all.lowerBound) {
                 return all.count == bytes.byteCount ? text : try Secret(copying: bytes.extracting(all))
             }

@@ -69,7 +69,7 @@ package struct OneTimeKey {
         ///
         /// - Returns: Why it can't be used; `nil` if it can.
         mutating func read(_ bytes: RawSpan) throws(CofferError) -> String? {
-            let all = bytes.trimmed(0..<bytes.byteCount)
+            let all = bytes.trimmed(bytes.textStart..<bytes.byteCount)
             if bytes.beginsIgnoringCase("otpauth://hotp/", at: all.lowerBound) {
                 kind = .counted(0)
             } else if bytes.beginsIgnoringCase("otpauth://steam/", at: all.lowerBound) {
@@ -204,7 +204,7 @@ extension OneTimeKey {
 
     /// Whether a secret is an address, and nothing else.
     package static func isAddress(_ content: Secret) -> Bool {
-        content.withBytes { $0.line(beginningWith: "otpauth://")?.lowerBound == 0 }
+        content.withBytes { $0.line(beginningWith: "otpauth://")?.lowerBound == $0.textStart }
     }
 }
 
@@ -221,7 +221,7 @@ extension RawSpan {
 
     /// The first line that begins with a text, without its end.
     package func line(beginningWith text: String) -> Range<Int>? {
-        var start = 0
+        var start = textStart
         while start < byteCount {
             var end = start
             while end < byteCount && byte(at: end) != 10 { end += 1 }

@@ -75,7 +75,18 @@ package struct SecretFields {
         }
     }
 
-    private func isFirstLine(_ range: Range<Int>) -> Bool { form == .password && range.lowerBound == 0 }
+    /// The values of the fields `url`, `url 2` and so on.
+    ///
+    /// - Throws: As ``value(of:)``.
+    package func addresses() throws(CofferError) -> [String] {
+        var addresses: [String] = []
+        for name in names where name == "url" || name.hasPrefix("url ") && name.dropFirst(4).allSatisfy(\.isNumber) {
+            if let address = try value(of: name)?.exposeText(), !address.isEmpty { addresses.append(address) }
+        }
+        return addresses
+    }
+
+    private func isFirstLine(_ range: Range<Int>) -> Bool { form == .password && range == entries.first?.value }
 
     private func range(of name: String) -> Range<Int>? {
         if form == .password && name == Self.password { return entries.first?.value }
@@ -235,7 +246,7 @@ package struct SecretFields {
                 value.withBytes { output.append($0) }
                 output.append(UInt8(ascii: "}"))
             }
-            return try replacing(content.withBytes { $0.trimmed(0..<$0.byteCount) }, by: member)
+            return try replacing(content.withBytes { $0.trimmed($0.textStart..<$0.byteCount) }, by: member)
         }
         return try content.withBytes { (bytes) throws(CofferError) in
             var start = last.name.lowerBound - 1
@@ -297,7 +308,7 @@ extension SecretFields.Form {
 extension RawSpan {
     /// Whether it is a JSON object without members.
     fileprivate var isEmptyObject: Bool {
-        let all = trimmed(0..<byteCount)
+        let all = trimmed(textStart..<byteCount)
         return all.count >= 2 && byte(at: all.lowerBound) == UInt8(ascii: "{")
             && byte(at: all.upperBound - 1) == UInt8(ascii: "}") && trimmed(all.dropFirst().dropLast()).isEmpty
     }

@@ -60,7 +60,10 @@ extension KeyInput {
         } else if isDER {
             self = try input.withBytes { (bytes) throws(CofferError) in try Self.decode(bytes, labelled: nil) }
         } else {
-            self = try input.withBytes { (text) throws(CofferError) in try Self.decode(pem: text, ask) }
+            // libcrypto, which opens some of the encrypted ones, does not know the mark.
+            self = try input.withBytes { (text) throws(CofferError) in
+                try Self.decode(pem: text.extracting(droppingFirst: text.textStart), ask)
+            }
         }
     }
 

@@ -45,6 +45,7 @@ struct PEM {
 
     /// Decodes the first block with a label of the subject, and skips everything before it.
     consuming func block(in text: RawSpan) throws(CofferError) -> Block {
+        place = text.textStart
         guard text.byteCount > 0 else { throw refusal("the input is empty") }
         var others: [String] = []
         while let line = nextLine(in: text) {

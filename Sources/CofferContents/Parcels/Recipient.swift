@@ -17,7 +17,7 @@ package struct Recipient: Equatable, Sendable {
     ///
     /// - Throws: `param` if it is none, or was mistyped.
     package init(_ text: String) throws(CofferError) {
-        let lines = text.split(whereSeparator: \.isNewline).map { line in
+        let lines = text.withoutByteOrderMark.split(whereSeparator: \.isNewline).map { line in
             line.split(separator: " ", omittingEmptySubsequences: true).joined(separator: " ")
         }
         let words = lines.filter { !$0.isEmpty && !$0.hasPrefix("#") }

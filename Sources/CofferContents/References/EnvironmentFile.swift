@@ -15,7 +15,7 @@ package enum EnvironmentFile {
 
     package static func variables(in bytes: RawSpan, of path: String) throws(CofferError) -> [Variable] {
         var variables: [Variable] = []
-        var (start, line) = (0, 0)
+        var (start, line) = (bytes.textStart, 0)
         while start < bytes.byteCount {
             var end = start
             while end < bytes.byteCount && bytes.byte(at: end) != 10 { end += 1 }

@@ -69,7 +69,7 @@ extension Secret {
                 throw .malformed("line \(bytes.lineNumber(at: place)) contains a NUL byte: this is no text")
             }
             guard bytes.isUTF8 else { throw .malformed("the file is not UTF-8", hint: "save it as UTF-8") }
-            return bytes.has("\u{FEFF}", at: 0) ? 3 : 0
+            return bytes.textStart
         }
     }
 }

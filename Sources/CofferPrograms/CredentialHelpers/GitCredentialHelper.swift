@@ -131,8 +131,9 @@ struct GitCredentialHelper: Executable {
         _ keychain: CredentialKeychain
     ) throws(CofferError) -> Bool {
         try keychain.secret(of: item).withBytes { (bytes) throws(CofferError) in
-            let end = (0..<bytes.byteCount).first { bytes.byte(at: $0) == 10 } ?? bytes.byteCount
-            return try Secret(copying: bytes.extracting(0..<end)).isEqual(to: password)
+            let all = bytes.textStart..<bytes.byteCount
+            let end = all.first { bytes.byte(at: $0) == 10 } ?? bytes.byteCount
+            return try Secret(copying: bytes.extracting(all.lowerBound..<end)).isEqual(to: password)
         }
     }
 }
