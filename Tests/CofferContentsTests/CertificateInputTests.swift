@@ -86,10 +86,6 @@ private func refusal(_ input: String) -> String? {
             ("-----BEGIN CERTIFICATE-----\nM AA\n-----END CERTIFICATE-----\n", "line 2 is not base64, at character 2"),
             ("-----BEGIN CERTIFICATE-----\nMA-_\n-----END CERTIFICATE-----\n", "line 2 is not base64, at character 3"),
             ("-----BEGIN CERTIFICATE-----\nMAAA\n\n-----END CERTIFICATE-----\n", "line 3, inside the block"),
-            (
-                "-----BEGIN CERTIFICATE-----\n\(String(repeating: "A", count: 80))\n-----END CERTIFICATE-----\n",
-                "has more than 76 characters"
-            ),
         ]
     )
     func `in PEM that is malformed is refused, with the line`(text: String, finding: String) {

@@ -117,6 +117,18 @@ private func der(_ pem: [UInt8]) throws -> [UInt8] {
         #expect(found?.contains(words) == true, "\(found ?? "read")")
     }
 
+    @Test(arguments: ["ed25519.pem", "ed25519-public.pem", "openssh.pem", "p256.pem", "openssh-ecdsa.pem"])
+    func `is read if all of its base64 is on one line`(name: String) throws {
+        let pem = try vector(name)
+        let lines = String(decoding: pem, as: UTF8.self).split(separator: "\n").map(String.init)
+        let (front, back) = (try #require(lines.first), try #require(lines.last))
+        let body = lines.dropFirst().dropLast().joined()
+        for end in ["\n", "\r\n"] {
+            let joined = try read(Array([front, body, back].map { $0 + end }.joined().utf8))
+            #expect(try joined == read(pem))
+        }
+    }
+
     @Test(
         arguments: ["ed25519.pem", "x25519.pem", "ed25519-public.pem", "openssh.pem", "p256.pem", "openssh-ecdsa.pem"]
     )

@@ -2,7 +2,7 @@ internal import CofferCore
 internal import CofferMemory
 internal import CofferWire
 
-/// The blocks of a PEM text, as RFC 7468 has them, with lines of up to 76 characters.
+/// The blocks of a PEM text, as RFC 7468 has them, with lines of any length: some tools join all of a block.
 struct PEM {
     /// What to find in a text.
     struct Subject {
@@ -32,7 +32,6 @@ struct PEM {
     private static let front = Array("-----BEGIN ".utf8)
     private static let back = Array("-----END ".utf8)
     private static let dashes = Array("-----".utf8)
-    private static let lineCharacters = 76
 
     private let subject: Subject
     private var place = 0
@@ -45,8 +44,8 @@ struct PEM {
 
     /// Decodes the first block with a label of the subject, and skips everything before it.
     consuming func block(in text: RawSpan) throws(CofferError) -> Block {
-        place = text.textStart
         guard text.byteCount > 0 else { throw refusal("the input is empty") }
+        place = text.textStart
         var others: [String] = []
         while let line = nextLine(in: text) {
             guard text.has(Self.front, at: line.prefix(Self.front.count)) else { continue }
@@ -114,9 +113,8 @@ struct PEM {
         do { joined = try SecretBytes(zeros: lines.reduce(0) { $0 + $1.range.count }) } catch { throw .noSecretMemory }
         var place = 0
         for line in lines {
-            guard !line.range.isEmpty, line.range.count <= Self.lineCharacters else {
-                let reason = line.range.isEmpty ? "is empty" : "has more than \(Self.lineCharacters) characters"
-                throw refusal("line \(line.number), inside the block of the \(label), \(reason)")
+            guard !line.range.isEmpty else {
+                throw refusal("line \(line.number), inside the block of the \(label), is empty")
             }
             joined.copy(text.extracting(line.range), to: place)
             place += line.range.count
