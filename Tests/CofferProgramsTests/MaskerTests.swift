@@ -60,6 +60,18 @@ import Testing
         }
     }
 
+    @Test(arguments: ["a secret", "a secret1", "a secret12"], ["\n", "\r\n"])
+    func `a secret with a line end is masked in base64 up to its last character`(secret: String, end: String) throws {
+        for before in ["", "x", "xy"] {
+            let text = Array(Data((before + secret + end).utf8).base64EncodedString().utf8)
+            for place in 0...text.count {
+                let output = try masked(text, [secret], cutAt: [place])
+                #expect(output.hasSuffix("********"), "cut at \(place) behind '\(before)'")
+                #expect(output.utf8.count == 8 + (before.utf8.count * 8 + 5) / 6, "cut at \(place)")
+            }
+        }
+    }
+
     @Test func `what only begins like a secret is printed as it is`() throws {
         let text = Array("s3cr3t/pa and s3cr3t/pa'ss w".utf8)
         for place in 0...text.count {

@@ -47,11 +47,21 @@ package struct MaskPattern {
         if SingleQuotedText.canDiffer(secret) {
             patterns.append(MaskPattern(form: .singleQuoted, text: secret, hasTail: false))
         }
-        for offset in 0..<3 {
-            let hasTail = !((offset + secret.count) * 8).isMultiple(of: 6)
-            patterns.append(MaskPattern(form: .base64, text: try base64(secret, offset), hasTail: hasTail))
+        // `echo` adds a line end before base64 encodes it, and the last characters would say so of the secret.
+        for text in [secret] + (try ["\n", "\r\n"].map { (end) throws(CofferError) in try ended(secret, end) }) {
+            for offset in 0..<3 {
+                let hasTail = !((offset + text.count) * 8).isMultiple(of: 6)
+                patterns.append(MaskPattern(form: .base64, text: try base64(text, offset), hasTail: hasTail))
+            }
         }
         return patterns
+    }
+
+    private static func ended(_ secret: Secret, _ end: String) throws(CofferError) -> Secret {
+        try Secret(capacity: secret.count + end.utf8.count) { (output) throws(CofferError) in
+            secret.withBytes { output.append($0) }
+            output.append(Array(end.utf8))
+        }
     }
 
     /// The characters of base64 behind some unknown bytes that no unknown bit has a part in.
