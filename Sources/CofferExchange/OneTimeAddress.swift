@@ -89,9 +89,7 @@ extension ExchangeEntry {
     /// The host of the first address, for an entry without a title.
     var host: String? {
         guard let url = self[Self.url]?.exposeText() else { return nil }
-        let rest = url.firstRange(of: "://").map { url[$0.upperBound...] } ?? url[...]
-        let authority = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
-        let host = authority.split(separator: "@").last.map(String.init) ?? ""
+        let host = ServerAddress(origin: url).host
         return host.isEmpty ? nil : host
     }
 }

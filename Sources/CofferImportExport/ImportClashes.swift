@@ -19,7 +19,7 @@ extension CredentialKeychain {
         attributes[.account] = .text(account)
         attributes[.securityDomain] = .text(domain)
         attributes[.authenticationType] = .text("")
-        return try items(query(.internetPassword, attributes)).first
+        return try items(for: address, attributes).first
     }
 }
 

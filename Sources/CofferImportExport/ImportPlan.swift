@@ -109,7 +109,7 @@ extension ImportPlan.Item {
     fileprivate var identity: String {
         switch target {
         case .name(let name): "name \(name.path)"
-        case .server(let address, let account, let domain): "server \(domain) \(account) \(address.url)"
+        case .server(let address, let account, let domain): "server \(domain) \(account) \(address.normalized.url)"
         }
     }
 }

@@ -53,6 +53,34 @@ import Testing
         #expect(all.text == "0\n0\nusername=nina\npassword=pass\n" && all.errors.isEmpty, "\(all)")
     }
 
+    @Test(
+        arguments: ["example.com", "EXAMPLE.com", "example.com:443", "Example.com:443"],
+        ["protocol=https\\nhost=example.com\\n", "protocol=HTTPS\\nhost=eXample.com:443\\n"]
+    )
+    func `the case of a host and the port of https say nothing`(stored: String, request: String) throws {
+        let all = try run(
+            """
+            tell store 'protocol=https\\nhost=\(stored)\\nusername=nina\\npassword=one\\n'
+            tell get '\(request)'
+            tell store '\(request)username=nina\\npassword=two\\n'; coffer list | wc -l; tell get '\(request)'
+            tell get 'protocol=http\\nhost=\(stored)\\n'; tell get 'protocol=https\\nhost=example.com:80\\n'
+            tell erase '\(request)'; coffer list | wc -l
+            """
+        )
+        #expect(all.text == "username=nina\npassword=one\n1\nusername=nina\npassword=two\n0\n", "\(all)")
+    }
+
+    @Test func `a login is found by each of its addresses, however they are spelled`() throws {
+        let all = try run(
+            """
+            printf 'pw\\nusername: nina\\nurl: https://other.example\\nurl 2: HTTPS://Git.example:443/x\\n' | coffer put git.example >&2
+            for host in git.example GIT.example git.example:443; do tell get "protocol=https\\nhost=$host\\n"; done
+            tell get 'protocol=https\\nhost=git.example\\npath=y\\n'; tell get 'protocol=http\\nhost=git.example\\n'
+            """
+        )
+        #expect(all.text == String(repeating: "username=nina\npassword=pw\n", count: 3), "\(all)")
+    }
+
     @Test func `with the path in use, each path has a password of its own`() throws {
         let all = try run(
             """

@@ -7,9 +7,9 @@ package struct ServerAddress {
     /// The name before `://`; `nil` if there is none.
     package var `protocol`: String?
     /// The name or the number of the host; with a user before an `@`, and with a port that is no number from 1 on.
-    package let server: String
+    package private(set) var server: String
     /// The port.
-    package let port: Int64?
+    package private(set) var port: Int64?
     /// What follows the host, with its slash.
     package var path = ""
 
@@ -38,6 +38,13 @@ package struct ServerAddress {
         path = String(rest[end...])
     }
 
+    /// Reads the protocol, the host and the port of an address, in the spelling of ``normalized``.
+    package init(origin url: String) {
+        let start = url.firstRange(of: "://")?.upperBound ?? url.startIndex
+        let end = url[start...].firstIndex { $0 == "/" || $0 == "?" || $0 == "#" } ?? url.endIndex
+        self = ServerAddress(url: String(url[..<end])).withoutUser.normalized
+    }
+
     /// The address that an item is for.
     package init(_ attributes: [KeychainAttribute: AttributeValue]) {
         func text(_ attribute: KeychainAttribute) -> String {
@@ -50,10 +57,50 @@ package struct ServerAddress {
     }
 
     /// The address as it was read.
-    package var url: String { (`protocol`.map { "\($0)://" } ?? "") + server + (port.map { ":\($0)" } ?? "") + path }
+    package var url: String { (`protocol`.map { "\($0)://" } ?? "") + host + path }
 
-    /// The host without a user before it.
-    package var serverWithoutUser: String { server.split(separator: "@").last.map(String.init) ?? server }
+    /// The host with its port.
+    package var host: String { server + (port.map { ":\($0)" } ?? "") }
+
+    /// The address without a user before the host.
+    package var withoutUser: ServerAddress {
+        var address = self
+        address.server = server.split(separator: "@").last.map(String.init) ?? server
+        return address
+    }
+
+    // MARK: Spellings
+
+    /// The address in the spelling that all that mean the same have: in lower case up to the path, without the port that
+    /// the protocol implies, and without a path that is a slash alone.
+    package var normalized: ServerAddress {
+        var address = self
+        address.protocol = `protocol`.map(NetworkAddress.lowercased)
+        let user = server.utf8.lastIndex(of: UInt8(ascii: "@")).map { String(server[...$0]) } ?? ""
+        address.server = user + NetworkAddress.lowercased(String(Substring(server.utf8.dropFirst(user.utf8.count))))
+        if port == impliedPort { address.port = nil }
+        if path == "/" { address.path = "" }
+        return address
+    }
+
+    /// The port that the protocol implies, which is that of `https` if none is named.
+    private var impliedPort: Int64? { NetworkAddress.defaultPort(of: `protocol` ?? "https") }
+
+    /// Whether both mean the same.
+    package func means(_ other: ServerAddress) -> Bool { normalized.url.hasSameBytes(as: other.normalized.url) }
+
+    /// The address as it is, and in the spellings in which others most likely have it.
+    package var spellings: [ServerAddress] {
+        var short = normalized
+        short.path = path
+        var long = short
+        long.port = short.port ?? impliedPort
+        var spellings = [self]
+        for other in [short, long] where !spellings.contains(where: { $0.url.hasSameBytes(as: other.url) }) {
+            spellings.append(other)
+        }
+        return spellings
+    }
 
     /// The attributes, of which a query finds items that have none by an empty one.
     package var attributes: [KeychainAttribute: AttributeValue] {

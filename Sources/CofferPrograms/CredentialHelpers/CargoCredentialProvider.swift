@@ -62,8 +62,8 @@ struct CargoCredentialProvider: Executable {
 
     private func answer(_ request: CargoRequest) throws(CofferError) {
         let keychain = try options(of: request).connect(for: "cargo")
-        let attributes = ServerAddress(url: request.index).attributes.merging(Self.domain) { $1 }
-        let items = try keychain.items(keychain.query(.internetPassword, attributes))
+        let address = ServerAddress(url: request.index)
+        let items = try keychain.items(for: address, address.attributes.merging(Self.domain) { $1 })
         switch request.action {
         case .get:
             guard let item = items.first else { throw .noCargoToken }

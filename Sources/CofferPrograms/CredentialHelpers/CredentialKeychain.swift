@@ -1,5 +1,6 @@
 internal import ArgumentParser
 package import CofferClient
+package import CofferContents
 internal import CofferMemory
 package import CofferSession
 internal import CofferTerminal
@@ -128,6 +129,50 @@ package struct CredentialKeychain {
         return found
     }
 
+    /// The internet passwords for an address, however it is spelled, the most recently changed first.
+    ///
+    /// - Parameters:
+    ///   - address: The address.
+    ///   - attributes: The attributes of the query. Without one for the path, those for any path are found.
+    /// - Throws: `interactionNotAllowed` if there may be more before the first unlock.
+    package func items(
+        for address: ServerAddress,
+        _ attributes: [KeychainAttribute: AttributeValue]
+    ) throws(CofferError) -> [KeychainItemInfo] {
+        for spelling in address.spellings {
+            let exact = attributes.merging(spelling.attributes.filter { attributes[$0.key] != nil }) { $1 }
+            let found = try items(query(.internetPassword, exact))
+            if !found.isEmpty { return found }
+        }
+        let others = attributes.filter { address.attributes[$0.key] == nil }
+        var found: [KeychainItemInfo] = []
+        try forEachReadable(query(.internetPassword, others)) { item in
+            var own = ServerAddress(item.attributes ?? [:])
+            if attributes[.path] == nil { own.path = address.path }
+            if own.means(address) { found.append(item) }
+        }
+        return found.sorted { $0.modificationDate > $1.modificationDate }
+    }
+
+    /// Calls a closure with all items that a query finds and that are not sealed until the first unlock.
+    private func forEachReadable(
+        _ query: KeychainQuery,
+        _ body: (KeychainItemInfo) -> Void
+    ) throws(CofferError) {
+        do throws(CofferError) {
+            try forEachPage { (cursor: String?) throws(CofferError) in
+                let params = KeychainFindParameters(query, limit: .all, cursor: cursor, returns: [.attributes])
+                // Nobody is asked for a passcode because of what may be there.
+                let page = try send(params, nil).value
+                page.items.forEach(body)
+                return page.cursor
+            }
+        } catch {
+            // Which of them are sealed the exact queries have told.
+            guard error.code == .itemNotFound || error.code == .interactionNotAllowed else { throw error }
+        }
+    }
+
     /// The secret of an item.
     package func secret(of item: KeychainItemInfo) throws(CofferError) -> Secret {
         let found = try call(KeychainFindParameters(query(for: item)))
@@ -158,6 +203,13 @@ package struct CredentialKeychain {
     ) throws(CofferError) {
         let change = KeychainChange(attributes: attributes, removedAttributes: removed)
         try call(KeychainUpdateParameters(query(for: item), change, replacingBy: content), payload: content)
+    }
+}
+
+extension KeychainItemInfo {
+    /// When it last changed.
+    fileprivate var modificationDate: Int64 {
+        if case .date(let date) = attributes?[.modificationDate] { date } else { 0 }
     }
 }
 

@@ -81,8 +81,8 @@ struct DockerCredentialHelper: Executable {
     // MARK: Actions
 
     private func items(_ url: String, _ keychain: CredentialKeychain) throws(CofferError) -> [KeychainItemInfo] {
-        let attributes = ServerAddress(url: url).attributes.merging(Self.domain) { $1 }
-        return try keychain.items(keychain.query(.internetPassword, attributes))
+        let address = ServerAddress(url: url)
+        return try keychain.items(for: address, address.attributes.merging(Self.domain) { $1 })
     }
 
     private func store() throws(CofferError) {

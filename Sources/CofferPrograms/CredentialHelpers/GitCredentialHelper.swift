@@ -65,8 +65,8 @@ struct GitCredentialHelper: Executable {
         for request: GitRequest,
         _ keychain: CredentialKeychain
     ) throws(CofferError) -> GitCredential? {
-        guard let attributes = request.attributes else { return nil }
-        let items = try keychain.items(keychain.query(.internetPassword, attributes))
+        guard let address = request.address, let attributes = request.attributes else { return nil }
+        let items = try keychain.items(for: address, attributes)
         // One that has expired may still have what renews it.
         for item in items.filter({ !$0.isExpired }) + items.filter(\.isExpired) {
             if let found = try GitCredential(item, try keychain.secret(of: item)) { return found }
@@ -87,7 +87,7 @@ struct GitCredentialHelper: Executable {
         attributes[.securityDomain] = .text("")
         attributes[.authenticationType] = .text("")
         let date = request.expiryDate.map { AttributeValue.date($0) }
-        if let item = try keychain.items(keychain.query(.internetPassword, attributes)).first {
+        if let item = try keychain.items(for: address, attributes).first {
             let isSame = try keychain.secret(of: item).isEqual(to: content)
             if isSame && item.attributes?[.expiryDate] == date { return }
             let changes: [KeychainAttribute: AttributeValue] = date.map { [.expiryDate: $0] } ?? [:]
@@ -110,10 +110,12 @@ struct GitCredentialHelper: Executable {
     private func erase() throws(CofferError) {
         let request = try GitRequest(CredentialLines(from: STDIN_FILENO))
         // That a token was refused, which another helper gave, says nothing of a password.
-        guard let attributes = request.attributes, !request.isOfOtherKind || request.password != nil else { return }
+        guard let address = request.address, let attributes = request.attributes,
+            !request.isOfOtherKind || request.password != nil
+        else { return }
         let keychain = try keychain()
         var count = 0
-        for item in try keychain.items(keychain.query(.internetPassword, attributes)) {
+        for item in try keychain.items(for: address, attributes) {
             if let password = request.password, try !hasPassword(item, password, keychain) { continue }
             try keychain.delete(item)
             count += 1

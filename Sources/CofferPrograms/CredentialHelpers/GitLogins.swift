@@ -13,10 +13,12 @@ struct GitLogins {
     func first(
         where isWanted: (GitCredential) throws(CofferError) -> Bool
     ) throws(CofferError) -> (name: String, credential: GitCredential)? {
-        guard let host = request.host, !host.isEmpty else { return nil }
-        let queries: [[KeychainAttribute: AttributeValue]] = [
-            [.service: .text(host)], [.service: .text(""), .account: .text(host)],
-        ]
+        guard let address = request.address, !address.host.isEmpty else { return nil }
+        let queries = address.spellings.map(\.host).reduce(into: [String]()) { hosts, host in
+            if !hosts.contains(host) { hosts.append(host) }
+        }.flatMap { (host) -> [[KeychainAttribute: AttributeValue]] in
+            [[.service: .text(host)], [.service: .text(""), .account: .text(host)]]
+        }
         for attributes in queries {
             for item in try keychain.items(keychain.query(.genericPassword, attributes)) {
                 guard !item.isExpired, item.accessControl == nil, let found = try credential(of: item) else { continue }
@@ -31,19 +33,21 @@ struct GitLogins {
             let username = try fields.value(of: "username")?.exposeText(),
             let password = try fields.value(of: SecretFields.password),
             request.username?.hasSameBytes(as: username) ?? true,
-            isFor(try fields.value(of: "url")?.exposeText())
+            isFor(try fields.addresses())
         else { return nil }
         return GitCredential(username: username, password: password)
     }
 
+    /// Whether a login with these addresses, or with none of its own, is one for the request.
+    private func isFor(_ urls: [String]) -> Bool { urls.isEmpty ? isFor(nil) : urls.contains { isFor($0) } }
+
     /// Whether a login with that address is one for the request; without a protocol it is for https alone.
     private func isFor(_ url: String?) -> Bool {
-        guard let wanted = request.address else { return false }
-        let own = ServerAddress(url: url ?? request.host ?? "")
-        guard own.protocol ?? "https" == wanted.protocol, own.serverWithoutUser == wanted.server,
-            own.port == wanted.port
-        else { return false }
-        return request.path.map { own.path == "/\($0)" } ?? true
+        guard var wanted = request.address else { return false }
+        var own = ServerAddress(url: url ?? wanted.host).withoutUser
+        own.protocol = own.protocol ?? "https"
+        wanted.path = request.path.map { "/\($0)" } ?? own.path
+        return own.means(wanted)
     }
 
     private static func name(of item: KeychainItemInfo) -> String {
