@@ -177,7 +177,9 @@ package struct ExchangeList: Sendable {
     package mutating func append(_ entry: ExchangeEntry) throws(CofferError) {
         omissions += entry.omissions
         guard !entry.isEmpty else {
-            if !entry.omissions.contains(where: \.isItem) { leaveOut(entry, because: "it has nothing but its name") }
+            if !entry.omissions.contains(where: \.isItem) {
+                try leaveOut(entry, because: "it has nothing but its name")
+            }
             return
         }
         guard entries.count < Limits.importEntries else {

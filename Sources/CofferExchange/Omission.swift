@@ -46,7 +46,12 @@ extension ExchangeEntry {
     package var words: String { title.isEmpty ? place : "\(place) \(quotedForDisplay(title))" }
 
     /// Notes that a part of it is not stored as it is in the file.
-    package mutating func leaveOut(_ part: Omission.Part, because reason: String) {
+    ///
+    /// - Throws: `dataTooLarge` if there are more such parts than an entry has fields.
+    package mutating func leaveOut(_ part: Omission.Part, because reason: String) throws(CofferError) {
+        guard omissions.count < Limits.importFields else {
+            throw .tooLarge("\(place) has more than \(Limits.importFields) parts that can't be stored")
+        }
         omissions.append(Omission(part, of: words, because: reason))
     }
 }
@@ -74,7 +79,7 @@ extension ExchangeList {
         case .success(let entry): if let entry { try append(entry) }
         case .failure(let error):
             guard error.code == .param || error.code == .dataTooLarge else { throw error }
-            leaveOut(place, title, error)
+            try leaveOut(place, title, error)
         }
     }
 
@@ -89,17 +94,25 @@ extension ExchangeList {
     }
 
     /// Notes that an entry can't be read.
-    package mutating func leaveOut(_ place: String, _ title: String, _ fault: CofferError) {
+    ///
+    /// - Throws: `dataTooLarge` if so many can't be read as an import takes, or why the first can't, if none can.
+    package mutating func leaveOut(_ place: String, _ title: String, _ fault: CofferError) throws(CofferError) {
         if firstFault == nil { firstFault = fault }
         var entry = ExchangeEntry(place: place)
         entry.title = title
         let reason =
             fault.message.hasPrefix("\(place): ") ? fault.message.dropFirst(place.utf8.count + 2) : fault.message[...]
-        leaveOut(entry, because: String(reason))
+        try leaveOut(entry, because: String(reason))
     }
 
     /// Notes that an entry is not stored.
-    package mutating func leaveOut(_ entry: ExchangeEntry, because reason: String) {
+    ///
+    /// - Throws: `dataTooLarge` if so many are not stored as an import takes.
+    package mutating func leaveOut(_ entry: ExchangeEntry, because reason: String) throws(CofferError) {
+        guard omissions.count < Limits.importEntries else {
+            if entries.isEmpty, let firstFault { throw firstFault }
+            throw .tooLarge("\(entry.place): more than \(Limits.importEntries) entries can't be stored")
+        }
         omissions.append(Omission(.entry, of: entry.words, because: reason))
     }
 

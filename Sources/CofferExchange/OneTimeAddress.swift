@@ -14,7 +14,7 @@ extension ExchangeEntry {
             fault = error
         }
         try add("otp key", value)
-        leaveOut(.kept("otp key"), because: fault.message)
+        try leaveOut(.kept("otp key"), because: fault.message)
     }
 
     /// Takes what KeePass and its plugins have for one-time codes out of the fields of an entry.

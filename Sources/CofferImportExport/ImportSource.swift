@@ -129,13 +129,13 @@ enum ImportSource {
                 try list.append(try PassReader.entry(path: path, content))
             } catch {
                 guard [.param, .dataTooLarge, .io].contains(error.code) else { throw error }
-                list.leaveOut(quotedForDisplay(path), "", error)
+                try list.leaveOut(quotedForDisplay(path), "", error)
                 // Without the key none of them opens, and each would ask for its passphrase again.
                 if list.entries.isEmpty && list.omissions.count > 2 { return try list.checked() }
             }
         }
         for file in files where !file.relativePath.hasSuffix(".gpg") {
-            list.leaveOut(ExchangeEntry(place: quotedForDisplay(file.relativePath)), because: "it is not of gpg")
+            try list.leaveOut(ExchangeEntry(place: quotedForDisplay(file.relativePath)), because: "it is not of gpg")
         }
         return try list.checked()
     }

@@ -115,6 +115,50 @@ import Testing
         #expect(try #require(throws: CofferError.self) { try columns(Limits.importFields + 1) }.code == .dataTooLarge)
     }
 
+    @Test func `a JSON of more values than an import takes is refused before its values are read`() throws {
+        // The first value is none, which is found as soon as values are read; commas and brackets in strings are no
+        // values, and an empty list is one.
+        let start = #"[nope, ",,[{\"", [ ], {}, {"a": {"b": 0}}"#
+        func values(_ count: Int) -> String { start + String(repeating: ",0", count: count - 8) + "]" }
+        let last = try refusal(.bitwarden, values(Limits.importValues))
+        #expect(last.code == .param && last.message.contains("line 1: there is no JSON value"), "\(last.message)")
+        let first = try refusal(.bitwarden, values(Limits.importValues + 1))
+        #expect(first.code == .dataTooLarge && first.message.contains("more than \(Limits.importValues) values"))
+    }
+
+    @Test(arguments: ["0", "-0", "10", "-1.50", "1e5", "1E+5", "12.5e-007"])
+    func `a number of JSON is read`(number: String) throws {
+        let text = #"{"items": [{"type": 1, "name": "a", "login": {"password": \#(number) } }]}"#
+        let list = try ImportFormat.bitwarden.entries(of: try Secret(exposed: text))
+        #expect(list.entries.first?["password"]?.exposeText() == number)
+    }
+
+    @Test(arguments: [
+        "01", "-", "+1", ".5", "1.", "1.e1", "1e", "1e+", "0x1", "1_0", "Infinity", "--1", "1.2.3", "1e1.5",
+    ])
+    func `what only resembles a number is refused`(number: String) throws {
+        let error = try refusal(.bitwarden, #"{"items": [], "a": \#(number)}"#)
+        #expect(["there is no JSON value", "a comma is missing"].contains { error.message.contains($0) })
+    }
+
+    @Test func `names of members are compared without their escapes`() throws {
+        let error = try refusal(.bitwarden, #"{"it\u0065ms": [], "items": []}"#)
+        #expect(error.message.contains("the member 'items' occurs twice"), "\(error.message)")
+        let list = try ImportFormat.bitwarden.entries(
+            of: try Secret(exposed: #"{"\u0069tems": [{"type": 2, "name": "a", "n\u006ftes": "b"}]}"#)
+        )
+        #expect(list.entries.first?.notes?.exposeText() == "b")
+    }
+
+    @Test func `as many entries are left out as an import takes, and no more`() throws {
+        func list(_ count: Int) -> String {
+            #"{"items": [{"type": 2, "name": "a", "notes": "b"}"# + String(repeating: ",0", count: count) + "]}"
+        }
+        let last = try ImportFormat.bitwarden.entries(of: try Secret(exposed: list(Limits.importEntries)))
+        #expect(last.entries.count == 1 && last.omissions.count == Limits.importEntries)
+        #expect(try refusal(.bitwarden, list(Limits.importEntries + 1)).code == .dataTooLarge)
+    }
+
     @Test func `every file that is cut off anywhere is read or refused, and nothing else happens`() throws {
         let files: [(String, ImportFormat)] = [
             ("bitwarden.json", .bitwarden), ("cxf.json", .cxf), ("keepass.xml", .keepassXML), ("chrome.csv", .csv),

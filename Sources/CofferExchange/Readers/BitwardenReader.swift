@@ -61,7 +61,7 @@ struct BitwardenReader {
             guard item["deletedDate"].isNull else {
                 var entry = ExchangeEntry(place: place)
                 entry.title = title
-                list.leaveOut(entry, because: "it is in the trash")
+                try list.leaveOut(entry, because: "it is in the trash")
                 continue
             }
             try list.take(place, title) { () throws(CofferError) in try entry(item, place: place) }
@@ -90,11 +90,14 @@ struct BitwardenReader {
         }
         for field in item["fields"].elements {
             let name = try field["name"].text() ?? ""
-            if field["type"].integer == 3 { entry.leaveOut(.field(name), because: "it refers to another field") }
+            if field["type"].integer == 3 { try entry.leaveOut(.field(name), because: "it refers to another field") }
             try entry.add(name, all: field["value"])
         }
         for file in item["attachments"].elements {
-            entry.leaveOut(.attachment(try file["fileName"].text() ?? ""), because: "the JSON has no bytes of files")
+            try entry.leaveOut(
+                .attachment(try file["fileName"].text() ?? ""),
+                because: "the JSON has no bytes of files"
+            )
         }
         try entry.setNotes(try item["notes"].secret())
         return entry

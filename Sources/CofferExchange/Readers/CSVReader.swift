@@ -34,7 +34,7 @@ struct CSVReader {
     func entries() throws(CofferError) -> ExchangeList {
         var list = ExchangeList()
         let titles = columns.firstIndex { if case .title = $0 { true } else { false } }
-        for (line, fault) in text.faults { list.leaveOut("line \(line)", "", fault) }
+        for (line, fault) in text.faults { try list.leaveOut("line \(line)", "", fault) }
         for row in text.rows {
             let title = try titles.flatMap { (column) throws(CofferError) in
                 try text.value(column, of: row)?.exposeText()

@@ -89,8 +89,8 @@ struct CXFReader {
             try entry.add(name, try part["password"].secret())
         case "file":
             let name = try Self.value(of: part["name"])?.exposeText() ?? ""
-            entry.leaveOut(.attachment(name), because: "the JSON has no bytes of files")
-        case "item-reference": entry.leaveOut(.field("item-reference"), because: "it refers to another item")
+            try entry.leaveOut(.attachment(name), because: "the JSON has no bytes of files")
+        case "item-reference": try entry.leaveOut(.field("item-reference"), because: "it refers to another item")
         case let type:
             for (key, value) in part.members where key != "type" {
                 let isEditable = value.isObject && !value["value"].isNull

@@ -25,7 +25,7 @@ enum DockerReader {
         entry.kind = .credential
         let token = try value["identitytoken"].secret()
         guard let pair = try credential(value, place) ?? token.map({ ("<token>", $0) }) else {
-            entry.leaveOut(.entry, because: "it has no credentials in the file")
+            try entry.leaveOut(.entry, because: "it has no credentials in the file")
             return entry
         }
         // A token counts, if there is one, with the name that docker gives it.

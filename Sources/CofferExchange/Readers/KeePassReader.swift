@@ -50,7 +50,7 @@ struct KeePassReader {
         for element in group.all("Entry") {
             var entry = ExchangeEntry(place: "line \(element.line)")
             entry.title = try Self.title(of: element)
-            list.leaveOut(entry, because: "it is in the recycle bin")
+            try list.leaveOut(entry, because: "it is in the recycle bin")
         }
         for inner in group.all("Group") { try leaveOut(inner) }
     }
@@ -89,7 +89,7 @@ struct KeePassReader {
         for (name, value) in rest { try entry.add(name, value) }
         try entry.setNotes(value("Notes"))
         for field in entry.fields where field.value.withBytes({ $0.has("{REF:", at: 0) }) {
-            entry.leaveOut(.kept(field.name), because: "it refers to a field of another entry")
+            try entry.leaveOut(.kept(field.name), because: "it refers to a field of another entry")
         }
         if entry.fields.isEmpty { entry.kind = .note }
         entry.tags = (try element.child("Tags")?.plainText() ?? "").split { $0 == ";" || $0 == "," }.map(String.init)
@@ -103,7 +103,7 @@ struct KeePassReader {
                 entry.attachments.append(ExchangeEntry.Attachment(name: name, content: content))
             } catch {
                 guard [.param, .dataTooLarge, .io, .notAvailable].contains(error.code) else { throw error }
-                entry.leaveOut(.attachment(name), because: error.message)
+                try entry.leaveOut(.attachment(name), because: error.message)
             }
         }
         return entry

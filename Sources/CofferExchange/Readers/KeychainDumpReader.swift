@@ -94,21 +94,25 @@ struct KeychainDumpReader {
         }
         guard item.line > 0 else { return }
         let (place, title) = ("line \(item.line)", item.attributes["labl"] ?? item.attributes["svce"] ?? "")
-        if let fault = item.fault { return list.leaveOut(place, title, fault) }
+        if let fault = item.fault { return try list.leaveOut(place, title, fault) }
         guard ["genp", "inet"].contains(item.itemClass) else {
-            return leaveOut(place, title, because: "it is a key or a certificate")
+            return try leaveOut(place, title, because: "it is a key or a certificate")
         }
         guard let data = item.data, data.count > 0 else {
-            return leaveOut(place, title, because: "it has no password: -d was not given, or reading was not allowed")
+            return try leaveOut(
+                place,
+                title,
+                because: "it has no password: -d was not given, or reading was not allowed"
+            )
         }
         let outcome = Result<ExchangeEntry?, CofferError> { () throws(CofferError) in try entry(data) }
         try list.take(place, title, outcome)
     }
 
-    private mutating func leaveOut(_ place: String, _ title: String, because reason: String) {
+    private mutating func leaveOut(_ place: String, _ title: String, because reason: String) throws(CofferError) {
         var entry = ExchangeEntry(place: place)
         entry.title = title
-        list.leaveOut(entry, because: reason)
+        try list.leaveOut(entry, because: reason)
     }
 
     private func entry(_ data: Secret) throws(CofferError) -> ExchangeEntry {

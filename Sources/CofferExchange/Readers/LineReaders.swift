@@ -132,7 +132,7 @@ enum LineReaders {
             if seen.insert(entry.title).inserted {
                 last.append(entry)
             } else {
-                list.leaveOut(entry, because: "a later line sets it again")
+                try list.leaveOut(entry, because: "a later line sets it again")
             }
         }
         list.entries = last.reversed()

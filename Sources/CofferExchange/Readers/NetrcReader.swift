@@ -49,10 +49,10 @@ enum NetrcReader {
                 index = endOfMacro(tokens, from: index, content)
                 var macro = ExchangeEntry(place: "line \(token.line)")
                 macro.title = "macdef"
-                list.leaveOut(macro, because: "a macro has no password")
+                try list.leaveOut(macro, because: "a macro has no password")
             default:
                 let finding = "a word of .netrc is expected, such as machine, login or password"
-                list.leaveOut("line \(token.line)", "", .malformed("line \(token.line): \(finding)"))
+                try list.leaveOut("line \(token.line)", "", .malformed("line \(token.line): \(finding)"))
             }
         }
         if let done = try finished() { try list.append(done) }

@@ -40,7 +40,7 @@ package struct OnePUXReader {
             var entry = entry
             for document in documents {
                 guard let path = paths[document.id] else {
-                    entry.leaveOut(.attachment(document.name), because: "its bytes are not in the archive")
+                    try entry.leaveOut(.attachment(document.name), because: "its bytes are not in the archive")
                     continue
                 }
                 do throws(CofferError) {
@@ -50,7 +50,7 @@ package struct OnePUXReader {
                     entry.attachments.append(ExchangeEntry.Attachment(name: document.name, content: content))
                 } catch {
                     guard [.param, .dataTooLarge, .io].contains(error.code) else { throw error }
-                    entry.leaveOut(.attachment(document.name), because: error.message)
+                    try entry.leaveOut(.attachment(document.name), because: error.message)
                 }
             }
             try reader.list.append(entry)
@@ -77,7 +77,7 @@ package struct OnePUXReader {
                         if let entry { found.append((entry, documents)) }
                     } catch {
                         guard error.code == .param || error.code == .dataTooLarge else { throw error }
-                        list.leaveOut(place, title, error)
+                        try list.leaveOut(place, title, error)
                     }
                 }
             }
@@ -102,7 +102,7 @@ package struct OnePUXReader {
         entry.title = try overview["title"].text() ?? ""
         let state = try item["state"].text()
         guard !item["trashed"].isTrue, state != "trashed" else {
-            list.leaveOut(entry, because: "it is in the trash")
+            try list.leaveOut(entry, because: "it is in the trash")
             return nil
         }
         entry.kind = Self.kinds[try item["categoryUuid"].text() ?? ""] ?? .secret
@@ -157,7 +157,7 @@ package struct OnePUXReader {
             case "sshKey": try entry.add(title.isEmpty ? "private key" : title, try value["privateKey"].secret())
             case "email": try entry.add(title, try (value.isObject ? value["email_address"] : value).secret())
             case "reference":
-                if !value.isNull { entry.leaveOut(.field(title), because: "it refers to another item") }
+                if !value.isNull { try entry.leaveOut(.field(title), because: "it refers to another item") }
             case "date": try entry.add(title, try date(value))
             case "address":
                 for (key, part) in value.members { try entry.add("\(title) \(key)", all: part) }

@@ -5,7 +5,7 @@ internal import CofferClient
 /// It is as strict as the parser of the wire, except that it accepts a byte order mark.
 final class SecretJSON: Sendable {
     /// A value: strings and numbers are places in the text.
-    indirect enum Node: Sendable {
+    enum Node: Sendable {
         case null
         case bool(Bool)
         case number(Range<Int>)
@@ -25,6 +25,10 @@ final class SecretJSON: Sendable {
         let start = try source.textStart()
         self.source = source
         top = try source.withBytes { (bytes) throws(CofferError) in
+            // Each value takes several times the bytes that it has in the file.
+            guard !bytes.hasMoreJSONValues(than: Limits.importValues, from: start) else {
+                throw .tooLarge("the file has more than \(Limits.importValues) values")
+            }
             var parser = JSONPlaces(position: start)
             return try parser.document(in: bytes)
         }
@@ -105,10 +109,24 @@ struct JSONItem: Sendable {
     }
 }
 
+/// The names of the members of an object, by their hashes: a set of texts would take most of the time of reading.
+private struct MemberNames {
+    private var hashes: Set<Int> = []
+
+    /// Inserts a name.
+    ///
+    /// - Returns: Whether no member has it, byte by byte.
+    mutating func insert(_ name: String, beside members: [(key: String, value: SecretJSON.Node)]) -> Bool {
+        var (hasher, text) = (Hasher(), name)
+        text.withUTF8 { bytes in unsafe hasher.combine(bytes: UnsafeRawBufferPointer(bytes)) }
+        // The hashes have a random seed, so that two names share one by chance alone.
+        return hashes.insert(hasher.finalize()).inserted || !members.contains { $0.key.hasSameBytes(as: name) }
+    }
+}
+
 /// Finds the places of the values of a JSON text.
 private struct JSONPlaces {
-    var position: Int
-    private var valueCount = 0
+    private var position: Int
 
     init(position: Int) { self.position = position }
 
@@ -120,10 +138,6 @@ private struct JSONPlaces {
     }
 
     private mutating func value(in bytes: RawSpan, depth: Int) throws(CofferError) -> SecretJSON.Node {
-        valueCount += 1
-        guard valueCount <= Limits.importValues else {
-            throw .tooLarge("the file has more than \(Limits.importValues) values")
-        }
         guard depth <= Limits.jsonDepth else {
             throw fault("more than \(Limits.jsonDepth) brackets are nested", in: bytes)
         }
@@ -154,14 +168,14 @@ private struct JSONPlaces {
         depth: Int
     ) throws(CofferError) -> [(key: String, value: SecretJSON.Node)] {
         var members: [(key: String, value: SecretJSON.Node)] = []
-        var keys: Set<[UInt8]> = []
+        var names = MemberNames()
         position += 1
         if close(UInt8(ascii: "}"), in: bytes) { return members }
         repeat {
             skipSpace(in: bytes)
             guard peek(in: bytes) == UInt8(ascii: "\"") else { throw fault("there is no name of a member", in: bytes) }
-            let key = try Self.unescaped(try string(in: bytes), in: bytes).exposeText() ?? ""
-            guard keys.insert(Array(key.utf8)).inserted else {
+            let key = try Self.name(try string(in: bytes), in: bytes)
+            guard names.insert(key, beside: members) else {
                 throw fault("the member \(quotedForDisplay(key)) occurs twice", in: bytes)
             }
             skipSpace(in: bytes)
@@ -204,15 +218,36 @@ private struct JSONPlaces {
 
     private mutating func number(in bytes: RawSpan) throws(CofferError) -> Range<Int> {
         let start = position
-        while position < bytes.byteCount, peek(in: bytes).isDigit || "+-.eE".utf8.contains(peek(in: bytes)) {
-            position += 1
-        }
-        let text = bytes.plainText(start..<position)
-        guard text.wholeMatch(of: /-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?/) != nil else {
+        guard takeNumber(in: bytes) else {
             position = start
             throw fault("there is no JSON value", in: bytes)
         }
         return start..<position
+    }
+
+    /// Passes a number, which has no zero before its other digits.
+    private mutating func takeNumber(in bytes: RawSpan) -> Bool {
+        if peek(in: bytes) == UInt8(ascii: "-") { position += 1 }
+        let isZero = peek(in: bytes) == UInt8(ascii: "0")
+        let count = takeDigits(in: bytes)
+        guard count == 1 || count > 1 && !isZero else { return false }
+        if peek(in: bytes) == UInt8(ascii: ".") {
+            position += 1
+            guard takeDigits(in: bytes) > 0 else { return false }
+        }
+        if peek(in: bytes) | 0x20 == UInt8(ascii: "e") {
+            position += 1
+            if peek(in: bytes) == UInt8(ascii: "+") || peek(in: bytes) == UInt8(ascii: "-") { position += 1 }
+            guard takeDigits(in: bytes) > 0 else { return false }
+        }
+        return true
+    }
+
+    /// Passes digits, and returns their number.
+    private mutating func takeDigits(in bytes: RawSpan) -> Int {
+        let start = position
+        while peek(in: bytes).isDigit { position += 1 }
+        return position - start
     }
 
     /// The place of a string between its quotes.
@@ -234,23 +269,56 @@ private struct JSONPlaces {
         throw .malformed("line \(bytes.lineNumber(at: start)): a string does not end: the file is cut off")
     }
 
+    /// The name of a member, which is no secret.
+    private static func name(_ range: Range<Int>, in bytes: RawSpan) throws(CofferError) -> String {
+        guard bytes.place(of: UInt8(ascii: "\\"), in: range) != nil else { return bytes.plainText(range) }
+        var name = ""
+        try forEachPiece(of: range, in: bytes) { (piece) throws(CofferError) in
+            switch piece {
+            case .bytes(let range): name += bytes.plainText(range)
+            case .scalar(let scalar): name.unicodeScalars.append(scalar)
+            }
+        }
+        return name
+    }
+
+    /// A part of a string.
+    private enum Piece {
+        /// Bytes that stand for themselves.
+        case bytes(Range<Int>)
+        /// What an escape stands for.
+        case scalar(Unicode.Scalar)
+    }
+
     /// The text of a string without its escapes.
     static func unescaped(_ range: Range<Int>, in bytes: RawSpan) throws(CofferError) -> Secret {
         var output = try SecretBuffer(capacity: range.count)
+        try forEachPiece(of: range, in: bytes) { (piece) throws(CofferError) in
+            switch piece {
+            case .bytes(let range): try output.append(bytes.extracting(range))
+            case .scalar(let scalar): try output.append(scalar)
+            }
+        }
+        return try output.finish()
+    }
+
+    private static func forEachPiece(
+        of range: Range<Int>,
+        in bytes: RawSpan,
+        _ body: (Piece) throws(CofferError) -> Void
+    ) throws(CofferError) {
         var place = range.lowerBound
         while place < range.upperBound {
-            let byte = bytes.byte(at: place)
+            let escape = bytes.place(of: UInt8(ascii: "\\"), in: place..<range.upperBound) ?? range.upperBound
+            if escape > place { try body(.bytes(place..<escape)) }
+            place = escape
+            guard place < range.upperBound else { return }
             place += 1
-            guard byte == UInt8(ascii: "\\") else {
-                try output.append(byte)
-                continue
-            }
             guard let scalar = scalar(at: &place, before: range.upperBound, in: bytes) else {
                 throw .malformed("line \(bytes.lineNumber(at: place)): a string has an escape that JSON does not have")
             }
-            try output.append(scalar)
+            try body(.scalar(scalar))
         }
-        return try output.finish()
     }
 
     private static func scalar(at place: inout Int, before end: Int, in bytes: RawSpan) -> Unicode.Scalar? {
@@ -287,7 +355,7 @@ private struct JSONPlaces {
     }
 
     private mutating func skipSpace(in bytes: RawSpan) {
-        while position < bytes.byteCount, [0x20, 0x0A, 0x0D, 0x09].contains(bytes.byte(at: position)) { position += 1 }
+        while position < bytes.byteCount, bytes.byte(at: position).isJSONSpace { position += 1 }
     }
 
     /// The next byte, or 0 at the end, which JSON does not contain.
@@ -298,4 +366,37 @@ private struct JSONPlaces {
             ? .malformed("line \(bytes.lineNumber(at: position)): \(finding)")
             : .malformed("line \(bytes.lineNumber(at: position)): the JSON does not end: the file is cut off")
     }
+}
+
+extension RawSpan {
+    /// Whether a JSON text has more values than a number, which is known before any of them is read.
+    ///
+    /// There is one before each comma, and a last one in each list and object that is not empty. In a text that is no
+    /// JSON, it counts no fewer than are read before the fault.
+    fileprivate func hasMoreJSONValues(than limit: Int, from start: Int) -> Bool {
+        var (count, place) = (1, start)
+        var (isInString, isOpened) = (false, false)
+        while place < byteCount && count <= limit {
+            let byte = byte(at: place)
+            place += 1
+            if isInString {
+                if byte == UInt8(ascii: "\\") { place += 1 } else { isInString = byte != UInt8(ascii: "\"") }
+                continue
+            }
+            if byte.isJSONSpace { continue }
+            if isOpened && byte != UInt8(ascii: "]") && byte != UInt8(ascii: "}") { count += 1 }
+            isOpened = false
+            switch byte {
+            case UInt8(ascii: "\""): isInString = true
+            case UInt8(ascii: "["), UInt8(ascii: "{"): isOpened = true
+            case UInt8(ascii: ","): count += 1
+            default: break
+            }
+        }
+        return count > limit
+    }
+}
+
+extension UInt8 {
+    fileprivate var isJSONSpace: Bool { self == 0x20 || self == 0x0A || self == 0x0D || self == 0x09 }
 }
