@@ -70,10 +70,11 @@ enum LineReaders {
     static func pgpass(_ content: Secret) throws(CofferError) -> ExchangeList {
         try forEachEntry(of: content) { (bytes, line, number) throws(CofferError) in
             let parts = try fields(bytes, line)
-            guard parts.count == 5 else {
+            let words = parts.prefix(4).map { $0.exposeText() ?? "" }
+            // Lines of other formats have colons, too.
+            guard parts.count == 5, words[1] == "*" || UInt16(words[1]) != nil else {
                 throw .malformed("line \(number): HOST:PORT:DATABASE:USER:PASSWORD is expected")
             }
-            let words = parts.prefix(4).map { $0.exposeText() ?? "" }
             var entry = ExchangeEntry(place: "line \(number)")
             func named(_ word: String) -> String { word == "*" ? "any" : word }
             let port = ["*", "5432"].contains(words[1]) ? "" : ":\(words[1])"
