@@ -283,6 +283,11 @@ public enum Limits {
     /// The bytes of a template: it is in locked memory, as it may have secrets of its own.
     package static let templateBytes = 256 << 10
 
+    /// The bytes of the user name of a login that is an attribute of its item, too.
+    package static let loginNameBytes = 255
+    /// The bytes of the addresses of a login that are an attribute of its item, too.
+    package static let loginAddressBytes = 1024
+
     // MARK: Import
 
     /// The bytes of a file that is imported: some hundred thousand times those of an entry, and it is read as a whole.

@@ -123,7 +123,8 @@ extension ImportPlan.Item {
         if !tags.isEmpty { user["tags"] = tags.joined(separator: " ") }
         if let created = entry.created { user[ImportPlan.created] = ExchangeDate.iso(created) }
         if let modified = entry.modified { user[ImportPlan.modified] = ExchangeDate.iso(modified) }
-        return user
+        let used = user.reduce(name.utf8.count) { $0 + $1.key.text.utf8.count + $1.value.utf8.count }
+        return user.merging(LoginWords(content).attributes(beside: used)) { own, _ in own }
     }
 
     var attributes: [KeychainAttribute: AttributeValue] {

@@ -98,9 +98,21 @@ package struct ItemAttributes: Hashable, Sendable {
         return values[attribute] == .bool(true) || user[AttributeName(attribute.rawValue)] == "true"
     }
 
-    /// The values of all attributes that are texts, user-defined ones included.
+    /// The values of all attributes that are texts, user-defined ones included, and the address that some of them make up.
     package var texts: [String] {
-        values.all.compactMap { if case .text(let text) = $0 { text } else { nil } } + user.values
+        let own = values.all.compactMap { if case .text(let text) = $0 { text } else { nil } } + user.values
+        return itemClass == .internetPassword ? own + [address] : own
+    }
+
+    /// The address of an internet password, without a user and without a port that its protocol implies.
+    private var address: String {
+        let scheme = text(.protocol)
+        var address = scheme.isEmpty ? "" : "\(scheme)://"
+        address += text(.server).split(separator: "@").last ?? ""
+        let implied = NetworkAddress.defaultPort(of: scheme.isEmpty ? "https" : scheme)
+        if case .integer(let port) = values[.port], port > 0, port != implied { address += ":\(port)" }
+        let path = text(.path)
+        return address + (path.isEmpty || path.hasPrefix("/") ? path : "/\(path)")
     }
 
     /// The text of an attribute; "" if it is missing.

@@ -93,10 +93,9 @@ extension Session {
         }
         query.attributes[.modificationDate] = .date(info.modified)
         do throws(CofferError) {
-            let change = KeychainChange(
-                accessibility: protection.readable?.accessibility,
-                accessControl: protection.accessControl
-            )
+            var change = LoginWords(content).change(from: LoginWords(stored.content), of: info)
+            change.accessibility = protection.readable?.accessibility
+            change.accessControl = protection.accessControl
             let updated = try call(KeychainUpdateParameters(query, change, replacingBy: content), payload: content)
             Output.warn(updated.value.warnings)
         } catch {
@@ -131,13 +130,52 @@ extension Session {
         guard content.count > 0 else {
             throw CofferError(.param, "nothing was stored under \(name.quoted): it would be empty")
         }
+        // What is stored otherwise may become a file, which has no attributes.
+        let isSecret = wishes.kind == .password || wishes.store == .keychain
+        let words = LoginWords(content)
         let params = ItemPutParameters(
             name: name,
             wishes: wishes,
+            user: isSecret ? words.attributes(beside: name.path.utf8.count) : [:],
             isIfAbsent: isIfAbsent,
             accessControl: protection.accessControl
         )
-        Output.warn(try call(params, payload: content).value.warnings)
+        let placement = try call(params, payload: content).value
+        Output.warn(placement.warnings)
+        if !isSecret { note(words, of: name, placement, in: wishes.group) }
+    }
+
+    /// Notes the user name and the addresses of a login that was stored, if it is in the keychain.
+    ///
+    /// It is stored in any case: a client that may not do this either stores what is found by its name.
+    package func note(_ words: LoginWords, of name: ItemName, _ placement: Placement, in group: String?) {
+        guard !words.attributes.isEmpty, placement.protection.store == .keychain,
+            let info = try? client.call(ItemShowParameters(name: name, group: group)).value
+        else { return }
+        change(info, by: words.replacing(of: info))
+    }
+
+    /// A secret whose reading takes no authentication, before a change of it that its attributes follow.
+    package func login(_ name: ItemName, in group: String?) -> StoredSecret? {
+        guard let info = try? client.call(ItemShowParameters(name: name, group: group)).value,
+            info.itemClass == .genericPassword, info.accessControl == nil,
+            let content = try? client.call(ItemGetParameters(name: name, group: info.group)).payload
+        else { return nil }
+        return StoredSecret(name: name, info: info, content: content)
+    }
+
+    /// Brings the user name and the addresses of a login in step with its secret, which was replaced by a former value.
+    ///
+    /// - Parameter former: The item, and its secret before.
+    package func note(_ former: StoredSecret) {
+        let params = ItemGetParameters(name: former.name, group: former.info.group)
+        guard let content = try? client.call(params).payload else { return }
+        change(former.info, by: LoginWords(content).change(from: LoginWords(former.content), of: former.info))
+    }
+
+    private func change(_ item: ItemInfo, by change: KeychainChange) {
+        guard !change.isEmpty, let query = KeychainQuery(for: item) else { return }
+        _ = try? client.call(KeychainUpdateParameters(query, change))
     }
 }
 

@@ -178,6 +178,32 @@ import Testing
         #expect(none.text.isEmpty)
     }
 
+    @Test func `a login is found by its user name and by each of its addresses, as long as it has them`() throws {
+        let daemon = try Self.vault()
+        let found = try Self.run(
+            daemon,
+            """
+            find() { { coffer find "$1" 2>/dev/null || true; } | tr '\\n' ' '; echo; }
+            printf pw | coffer login add shop --username otto --url https://eve:needle@Shop.example/needle >/dev/null
+            printf 'name,url,username,password\\nMail,"https://m.test,https://b.test:8443/x",anna,x\\n' >m.csv
+            coffer import csv m.csv >/dev/null 2>&1
+            printf 'pw\\nusername: uwe\\n' | coffer put piped >/dev/null
+            printf 'protocol=https\\nhost=code.example\\npath=r.git\\nusername=gita\\npassword=x\\n' >ask
+            ln -s "$(command -v coffer)" git-credential-coffer; ./git-credential-coffer store <ask
+            for text in OTTO shop.example HTTPS://shop.example:443/login anna https://b.test:8443/y m.test uwe \\
+                https://code.example:443 code.example/r.git needle; do find $text; done
+            printf olga | coffer put shop --field username >/dev/null; find otto; find olga; find shop.example
+            coffer restore shop; find otto; find olga
+            coffer lock --now >/dev/null; find otto
+            """
+        )
+        let names = [
+            "shop", "shop", "shop", "Mail", "Mail", "Mail", "piped", "login:gita@code.example",
+            "login:gita@code.example", "", "", "shop", "shop", "shop", "", "shop",
+        ]
+        #expect(found.text == names.map { ($0.isEmpty ? "" : "\($0) ") + "\n" }.joined(), "\(found)")
+    }
+
     @Test func `show tells label, own attributes, expiry, comment, history, group and readers`() throws {
         let daemon = try Self.vault()
         let add = """

@@ -108,6 +108,7 @@ struct Put: ParsableCommand {
             }
         bar?.finish()
         Output.warn(placement.warnings)
+        if isComplete { session.note(LoginWords(content), of: itemName, placement, in: wishes.group) }
         let isNamed = wishes.protectionClass != nil || wishes.accessibility != nil
         format.show(
             PlacementReport(placement: placement, name: itemName, isExplained: explain, isProtectionNamed: isNamed)

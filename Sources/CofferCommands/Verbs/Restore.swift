@@ -27,6 +27,8 @@ struct Restore: ParsableCommand {
         let session = try authentication.connect()
         let query = try KeychainQuery(of: itemName, in: access.group, session.client)
         let number = try session.client.number(of: query, ago: ago, itemName)
+        let former = session.login(itemName, in: access.group)
         _ = try session.call(KeychainRestoreParameters(query, number: number))
+        if let former { session.note(former) }
     }
 }

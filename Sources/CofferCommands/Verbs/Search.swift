@@ -1,13 +1,17 @@
 internal import ArgumentParser
 internal import CofferClient
+internal import CofferContents
 internal import CofferSession
 internal import CofferTerminal
 
 struct Search: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "search",
-        abstract: "Find items by a word in their name, label, account, server, comment or own attributes.",
-        discussion: "Upper and lower case are the same. The secrets themselves are never searched.",
+        abstract: "Find items by a word in their name, user name, address, comment or another attribute.",
+        discussion: """
+            Upper and lower case are the same, and an address counts up to its host. The secrets themselves are never \
+            searched: of a login, the user name and the addresses are attributes, too.
+            """,
         aliases: ["find"]
     )
 
@@ -24,7 +28,7 @@ struct Search: ParsableCommand {
 
     func run() throws {
         let listing = try Listing(from: connection.connect()) { after in
-            ItemListParameters(text: text, after: after, group: access.group)
+            ItemListParameters(text: LoginWords.searched(text), after: after, group: access.group)
         }
         if listing.isEmpty {
             throw CofferError(
