@@ -77,6 +77,13 @@ package final class ContentDirectory: Sendable {
         return (ContentFile(staged), true)
     }
 
+    /// The bytes of the disk that the overlay of a content takes; `nil` if it has none.
+    package func storedByteCount(ofOverlay id: ItemID) -> Int64? {
+        let name = id.hexadecimal + Self.overlaySuffix
+        let status = root.status(of: Self.place(of: id) + Self.overlaySuffix) ?? staging.status(of: name)
+        return status.map { Overlay.storedByteCount($0) }
+    }
+
     /// Fails on a read-only file system, even if the content is only open for reading.
     package func checkWritable() throws(SystemError) {
         if root.isReadOnly { throw SystemError("open", code: EROFS) }

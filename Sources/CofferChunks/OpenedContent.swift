@@ -34,6 +34,13 @@ package final class OpenedContent: Sendable {
     /// The plaintext bytes of a full chunk of the file: that of the overlay, which may be smaller than those of the base.
     package var chunkBytes: Int { overlay?.chunkBytes ?? Limits.chunkBytes }
 
+    /// The bytes of the disk that it takes; `nil` if the kernel does not tell.
+    package var storedByteCount: Int64? {
+        let base = base?.byteCount ?? 0
+        guard let overlay else { return base }
+        return (try? overlay.file.descriptor.status()).map { base + Overlay.storedByteCount($0) }
+    }
+
     /// The sealed chunk in which a chunk of the file is, and its offset there.
     ///
     /// - Returns: `nil` for a hole.

@@ -101,6 +101,14 @@ package struct Overlay: Sendable {
         return (max(0, byteCount - Int64(ContentFormat.headerBytes)) + slotBytes - 1) / slotBytes
     }
 
+    /// The bytes of the disk that an overlay takes with its slots.
+    ///
+    /// It is not 0 if there is one: some file systems count what they have not placed yet as nothing, and a file that takes
+    /// nothing is a single hole for archivers.
+    static func storedByteCount(_ status: stat) -> Int64 {
+        Int64(status.st_size) <= Int64(ContentFormat.headerBytes) ? 0 : max(1, Int64(status.st_blocks)) * 512
+    }
+
     /// Seals a chunk for a slot.
     ///
     /// - Parameters:

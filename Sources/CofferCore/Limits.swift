@@ -332,6 +332,8 @@ public enum Limits {
     package static let openingRows = 1024
     /// Chunks of an open file that one request turns into zeros: each is a small write to the disk.
     package static let punchedChunks = 512
+    /// Chunks of an open file of which one request finds out whether they are holes.
+    package static let extentChunks = 1024
     /// Chunks of an open file that were written and are not in the catalog: then they are synced.
     package static let pendingChunks = 4096
     /// Chunks of open files that are kept in plaintext until a lock or a close, each of at most ``chunkBytes`` of locked

@@ -40,6 +40,15 @@ extension Vault {
         }
     }
 
+    /// Says how far an open file is data, or a hole.
+    package func fileExtent(_ params: FileExtentParameters, _ call: Call) throws -> Step {
+        let handle = try call.caller.handles.reader(params.handle)
+        let store = try checkUsable(handle, for: .read)
+        call.isFor("can't read \(handle.file.subject)")
+        let extent = try store.extent(at: params.offset, of: handle.file)
+        return .done(Reply(FileExtent(byteCount: extent.byteCount, isHole: extent.isHole)))
+    }
+
     /// Writes to an open file; the data is durable once it is synced.
     package func fileWrite(_ params: FileWriteParameters, _ call: Call) throws -> Step {
         let content = Held<SecretBytes>(try call.attachments.takePayload().orEmpty())

@@ -63,6 +63,8 @@ final class FileListing: SlicedWork {
 extension FileInfo {
     init(_ entry: FileEntry, _ files: FileStore, in state: VaultState) throws {
         let times = files.times(of: entry)
+        let byteCount = files.byteCount(of: entry)
+        let storedByteCount = files.storedByteCount(of: entry)
         self.init(
             name: entry.path,
             isDirectory: entry.isDirectory,
@@ -74,7 +76,8 @@ extension FileInfo {
             target: entry.type == .symbolicLink ? entry.metadata.target : nil,
             linkCount: try files.linkCount(of: entry),
             protectionClass: entry.protectionClass,
-            byteCount: files.byteCount(of: entry),
+            byteCount: byteCount,
+            storedByteCount: storedByteCount == byteCount ? nil : storedByteCount,
             kind: entry.metadata.kind,
             created: entry.metadata.created,
             modified: times.modifiedMilliseconds,

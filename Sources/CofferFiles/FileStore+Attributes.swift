@@ -1,3 +1,4 @@
+internal import CofferChunks
 internal import CofferCore
 internal import CofferKeys
 package import CofferNodes
@@ -50,6 +51,17 @@ extension FileStore {
 
     /// The size of a file, including what open handles have not synced; 0 for a directory.
     package func byteCount(of entry: FileEntry) -> Int64 { openFile(of: entry)?.byteCount ?? entry.metadata.byteCount }
+
+    /// The bytes of the disk that the content of a file takes; `nil` if that is not known, and for anything else.
+    package func storedByteCount(of entry: FileEntry) -> Int64? {
+        guard entry.type == .file else { return nil }
+        if let open = openFile(of: entry) { return open.content.storedByteCount }
+        let metadata = entry.metadata
+        let base = metadata.flags.contains(.hasNoBase) ? 0 : metadata.baseByteCount
+        if ChunksTag(metadata.chunksTag) == .none { return base }
+        guard let content = entry.node.content else { return nil }
+        return contents.storedByteCount(ofOverlay: content).map { base + $0 }
+    }
 
     /// The size of a file and when it was changed, in milliseconds since 1970, if open handles have not synced them.
     package func unsynced(_ file: FileItem) -> (byteCount: Int64, modified: Int64)? {

@@ -244,6 +244,45 @@ extension FileStore {
         return file.unwritten(index)
     }
 
+    // MARK: Holes
+
+    /// Finds how far an open file is data, or a hole, from an offset on.
+    ///
+    /// A hole is what was never written, or was punched, as far as that is whole chunks, and what is behind the plaintext
+    /// of a chunk. Zeros that were written are data.
+    ///
+    /// - Parameters:
+    ///   - offset: The offset, in bytes.
+    ///   - file: The file.
+    /// - Returns: A number of bytes, 0 at the end of the file, and whether they are a hole. What follows may be of the
+    ///   same kind: only so many chunks are looked up.
+    package func extent(at offset: Int64, of file: OpenFile) throws -> (byteCount: Int64, isHole: Bool) {
+        guard offset < file.byteCount else { return (0, true) }
+        let chunkBytes = file.chunkBytes
+        let first = offset / chunkBytes
+        let last = min((file.byteCount - 1) / chunkBytes, first + Int64(Limits.extentChunks) - 1)
+        var (isHole, end) = (false, offset)
+        for (index, source) in zip(first...last, try sources(of: first...last, in: file)) {
+            let start = index * chunkBytes
+            let dataEnd = start + source.dataBytes(in: chunkBytes)
+            if index == first { isHole = offset >= dataEnd }
+            if index > first && isHole != (dataEnd == start) { return (start - offset, isHole) }
+            end = dataEnd
+            if !isHole && dataEnd < start + chunkBytes { break }
+        }
+        if isHole { end = try nextWritten(behind: last, in: file) * chunkBytes }
+        return (min(end, file.byteCount) - offset, isHole)
+    }
+
+    /// The first chunk behind a hole that may have data, or that is behind the end of the file.
+    private func nextWritten(behind index: Int64, in file: OpenFile) throws -> Int64 {
+        let (next, end) = (index + 1, file.byteCount / file.chunkBytes + 1)
+        if file.unwritten(next) != .hole { return next }
+        let known = file.nextKnown(behind: index) ?? end
+        if file.isUnlinked || next >= file.rowsEnd { return min(known, end) }
+        return min(known, try chunks.first(in: next..<end, of: file.node) ?? end)
+    }
+
     // MARK: At once
 
     /// The chunks that are kept in plaintext for the next read.
@@ -390,4 +429,14 @@ package struct ZeroingPlan {
     package let holes: [Int64]
     /// The offset up to which the range is zeros then.
     package let end: Int64
+}
+
+extension ChunkSource {
+    /// The bytes of a chunk that are no hole: as whole pages, at which disk tools expect holes to begin.
+    fileprivate func dataBytes(in chunkBytes: Int64) -> Int64 {
+        // Its damage is found when it is read.
+        if self == .lost { return chunkBytes }
+        let page = ContentFormat.chunkBytes(forWriting: 1)
+        return min(Int64((byteCount + page - 1) / page * page), chunkBytes)
+    }
 }

@@ -225,6 +225,13 @@ package final class OpenFile {
         return nil
     }
 
+    /// The first chunk behind another one that may be in the overlay, as far as it is known here.
+    func nextKnown(behind index: Int64) -> Int64? {
+        [pending.chunks, committing?.chunks, orphans].compactMap { chunks in
+            chunks?.keys.lazy.filter { $0 > index }.min()
+        }.min()
+    }
+
     /// The place of a chunk that was not rewritten.
     func unwritten(_ index: Int64) -> ChunkSource {
         let visible = min(visibleBaseBytes - index * chunkBytes, chunkBytes)

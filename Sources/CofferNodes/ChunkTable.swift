@@ -60,6 +60,16 @@ package struct ChunkTable {
         return found
     }
 
+    /// The first chunk of some that has a row, whether its values are possible or not.
+    package func first(in chunks: Range<Int64>, of node: Int64) throws -> Int64? {
+        try connection.row(
+            "SELECT chunk FROM file_chunks WHERE node = ? AND chunk >= ? AND chunk < ? ORDER BY chunk LIMIT 1",
+            .integer(node),
+            .integer(chunks.lowerBound),
+            .integer(chunks.upperBound)
+        ) { row in try row.integer(0) }
+    }
+
     package func put(_ slot: ChunkSlot, _ chunk: Int64, in node: Int64) throws {
         try connection.execute(
             "INSERT OR REPLACE INTO file_chunks (node, chunk, slot, bytes, tag) VALUES (?, ?, ?, ?, ?)",

@@ -1,6 +1,6 @@
 internal import CCofferShims
 internal import CofferCore
-internal import Glibc
+package import Glibc
 
 /// The seam for failing the Nth operation: it is called before each operation that changes the disk.
 package struct FileSystem: Sendable {
@@ -149,6 +149,14 @@ package final class Directory: Sendable {
     /// - Parameter name: The name, relative to this directory.
     package func contains(_ name: String) -> Bool {
         unsafe faccessat(descriptor.number, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0
+    }
+
+    /// What the kernel says of an entry; `nil` if there is none.
+    ///
+    /// - Parameter name: The name, relative to this directory.
+    package func status(of name: String) -> stat? {
+        var status = stat()
+        return unsafe fstatat(descriptor.number, name, &status, AT_SYMLINK_NOFOLLOW) == 0 ? status : nil
     }
 
     /// Renames a file atomically, replacing an existing one.

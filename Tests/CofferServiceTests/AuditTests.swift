@@ -90,7 +90,7 @@ import Testing
     /// The methods that are not recorded when they succeed.
     private static let unrecorded: Set<CofferWire.Method> = [
         .entitlementExplain, .entitlementList, .hello, .requestCancel, .vaultStatus, .contextEnd, .fileAllocate,
-        .fileClose, .fileRead, .fileSync, .fileSyncTree,
+        .fileClose, .fileExtent, .fileRead, .fileSync, .fileSyncTree,
         .filePunch, .fileSpace, .fileTruncate, .fileWrite, .backupContents, .backupRead, .backupStatus,
     ]
 

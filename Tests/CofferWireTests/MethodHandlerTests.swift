@@ -109,6 +109,9 @@ private struct Handler: MethodHandler {
     func fileSalvage(_ parameters: FileSalvageParameters, _ context: consuming Box) -> Box {
         context.taken(by: parameters)
     }
+    func fileExtent(_ parameters: FileExtentParameters, _ context: consuming Box) -> Box {
+        context.taken(by: parameters)
+    }
     func fileGetExtendedAttribute(_ parameters: FileGetExtendedAttributeParameters, _ context: consuming Box) -> Box {
         context.taken(by: parameters)
     }
@@ -247,6 +250,7 @@ private let name: JSONObject = ["name": "a"]
 private let pair: JSONObject = ["name": "a", "to": "b"]
 private let attribute: JSONObject = ["name": "a", "attribute": "user.a"]
 private let handle: JSONObject = ["handle": 1]
+private let place: JSONObject = ["handle": 1, "offset": 0]
 private let range: JSONObject = ["handle": 1, "offset": 0, "length": 1]
 private let key: JSONObject = ["class": "key"]
 private let every: JSONObject = ["class": "key", "all": true]
@@ -257,7 +261,7 @@ private let rule: JSONObject = ["client": "uid:1", "verbs": .array(["read"]), "p
 private let required: [Method: JSONObject] = [
     .accessAllow: rule, .accessDeny: rule, .accessRemove: ["rule": 1],
     .backupRead: ["part": "keybag"], .backupRegister: ["repository": "a"], .backupSign: ["number": 1],
-    .fileAllocate: range, .fileClose: handle, .fileMkdir: name, .fileOpen: name,
+    .fileAllocate: range, .fileClose: handle, .fileExtent: place, .fileMkdir: name, .fileOpen: name,
     .fileProtect: ["name": "a", "class": "none"], .fileRead: range, .fileRemove: name, .fileRename: pair,
     .fileSalvage: name, .fileSetAttributes: name, .fileGetExtendedAttribute: attribute, .fileLink: pair,
     .fileListExtendedAttributes: name, .filePunch: range, .fileRemoveExtendedAttribute: attribute,

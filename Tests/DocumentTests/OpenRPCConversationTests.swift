@@ -169,6 +169,7 @@ import Testing
         try talk.succeed(.fileAllocate, ["handle": handle, "offset": 0, "length": 1000])
         try talk.succeed(.fileAllocate, ["handle": handle, "offset": 0, "length": 5000, "keepSize": true])
         try talk.succeed(.filePunch, ["handle": handle, "offset": 900, "length": 100])
+        try talk.succeed(.fileExtent, ["handle": handle, "offset": 900])
         try talk.succeed(.fileTruncate, ["handle": handle, "bytes": 12])
         try talk.succeed(.fileSync, ["handle": handle])
         try talk.succeed(.fileSyncTree)

@@ -169,6 +169,7 @@ import Testing
         .slotTest: [:],
         .fileAllocate: ["handle": 1, "offset": 0, "length": 0],
         .fileClose: ["handle": 1],
+        .fileExtent: ["handle": 1, "offset": 0],
         .fileList: [:],
         .fileGetExtendedAttribute: ["name": "a", "attribute": "user.a"],
         .fileLink: ["name": "a", "to": "b"],

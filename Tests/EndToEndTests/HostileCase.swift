@@ -49,7 +49,7 @@ struct HostileCase: CustomTestStringConvertible, Sendable {
 
     /// Methods that no verb calls, or none before it has got what a hostile daemon can't give: the descriptor of a part.
     static let uncalled: Set = [
-        "context.end", "file.allocate", "file.punch", "file.setAttributes", "file.space", "file.sync",
+        "context.end", "file.allocate", "file.extent", "file.punch", "file.setAttributes", "file.space", "file.sync",
         "file.syncTree", "hello", "request.cancel", "backup.contents", "backup.end",
     ]
 

@@ -83,6 +83,73 @@ extension FileCloseParameters: WireObject {
     }
 }
 
+/// The parameters of `file.extent`.
+///
+/// Finds how far an open file is data, or a hole, from an offset on. A hole takes no space, and reads
+/// as zeros.
+///
+/// - Throws: `dataTooLarge`, `decode`, `interactionNotAllowed`, `internal`, `io`, `itemNotFound`,
+///   `missingEntitlement`, `notAvailable`, `param`, `userCanceled`.
+public struct FileExtentParameters: MethodParameters {
+    /// What the method answers.
+    public typealias Result = FileExtent
+    /// How it and its parameters travel.
+    public static var coding: MethodCoding<Self> { MethodCoding(.fileExtent) }
+    /// The handle of an open file.
+    public let handle: Int64
+    /// Where the extent begins, in bytes.
+    public let offset: Int64
+
+    /// Makes the parameters.
+    public init(handle: Int64, offset: Int64) {
+        self.handle = handle
+        self.offset = offset
+    }
+}
+
+extension FileExtentParameters: WireObject {
+    package init(reading reader: inout ParameterReader) throws(CofferError) {
+        handle = try reader.integer("handle", in: 0...Int64(Int32.max))
+        offset = try reader.integer("offset", in: 0...Int64(Limits.fileBytes))
+    }
+
+    package var json: JSONObject {
+        var object = JSONObject(capacity: 2)
+        object.append("handle", handle)
+        object.append("offset", offset)
+        return object
+    }
+}
+
+/// A range of a file that is data as a whole, or a hole as a whole.
+public struct FileExtent: Hashable, Sendable {
+    /// How many bytes it has from the offset on: 0 at the end of the file.
+    ///
+    /// What follows may be of the same kind.
+    public let byteCount: Int64
+    /// Whether it is a hole.
+    public let isHole: Bool
+
+    package init(byteCount: Int64, isHole: Bool) {
+        self.byteCount = byteCount
+        self.isHole = isHole
+    }
+}
+
+extension FileExtent: WireObject {
+    package init(reading reader: inout ParameterReader) throws(CofferError) {
+        byteCount = try reader.integer("bytes", in: 0...Int64.max)
+        isHole = try reader.optionalBool("isHole") ?? false
+    }
+
+    package var json: JSONObject {
+        var object = JSONObject(capacity: 2)
+        object.append("bytes", byteCount)
+        object.append("isHole", isHole)
+        return object
+    }
+}
+
 /// The parameters of `file.getExtendedAttribute`.
 ///
 /// Returns an extended attribute of a file. Its value is the payload of the answer.

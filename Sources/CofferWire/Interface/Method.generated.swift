@@ -59,6 +59,10 @@ package enum Method: String, CaseIterable, Sendable {
     case fileAllocate = "file.allocate"
     /// Syncs and closes a handle.
     case fileClose = "file.close"
+    /// Finds how far an open file is data, or a hole, from an offset on.
+    ///
+    /// A hole takes no space, and reads as zeros.
+    case fileExtent = "file.extent"
     /// Returns an extended attribute of a file.
     ///
     /// Its value is the payload of the answer.
@@ -266,10 +270,10 @@ extension Method {
         switch self {
         case .accessAllow, .accessDeny, .accessList, .accessRemove, .auditList, .auditVerify, .backupBegin,
             .backupContents, .backupEnd, .backupRead, .backupRegister, .backupSign, .backupStatus, .contextAuthenticate,
-            .contextEnd, .fileAllocate, .fileClose, .fileGetExtendedAttribute, .fileKeepVersions, .fileLink, .fileList,
-            .fileListExtendedAttributes, .fileMkdir, .fileOpen, .fileProtect, .filePunch, .fileRead, .fileRemove,
-            .fileRemoveExtendedAttribute, .fileRemoveVersions, .fileRename, .fileRestore, .fileSalvage,
-            .fileSetAttributes, .fileSetExtendedAttribute, .fileSpace, .fileStat, .fileSymlink, .fileSync,
+            .contextEnd, .fileAllocate, .fileClose, .fileExtent, .fileGetExtendedAttribute, .fileKeepVersions,
+            .fileLink, .fileList, .fileListExtendedAttributes, .fileMkdir, .fileOpen, .fileProtect, .filePunch,
+            .fileRead, .fileRemove, .fileRemoveExtendedAttribute, .fileRemoveVersions, .fileRename, .fileRestore,
+            .fileSalvage, .fileSetAttributes, .fileSetExtendedAttribute, .fileSpace, .fileStat, .fileSymlink, .fileSync,
             .fileSyncTree, .fileTruncate, .fileVersions, .fileWrite, .itemExplain, .itemGet, .itemList, .itemMove,
             .itemProtect, .itemPut, .itemRemove, .itemShow, .itemSimulate, .keychainAdd, .keychainAgree,
             .keychainDelete, .keychainFind, .keychainHistory, .keychainPublicKey, .keychainRestore, .keychainSign,
@@ -302,6 +306,7 @@ extension Method {
             .keys
         case .contextEnd, .slotList, .vaultLock: .barrier
         case .fileAllocate, .fileClose, .filePunch, .fileSync, .fileTruncate, .fileWrite: .changes(.handle)
+        case .fileExtent, .fileRead: .reads(.handle)
         case .fileGetExtendedAttribute, .fileList, .fileListExtendedAttributes, .fileSalvage, .fileStat, .fileVersions,
             .itemExplain, .itemGet, .itemShow:
             .reads(.names(["name"]))
@@ -310,7 +315,6 @@ extension Method {
             .itemProtect, .itemPut, .itemRemove:
             .changes(.names(["name"]))
         case .fileLink, .fileRename, .itemMove: .changes(.names(["name", "to"]))
-        case .fileRead: .reads(.handle)
         case .keychainAdd, .keychainDelete, .keychainRestore, .keychainUpdate: .changes(.keychain)
         case .keychainAgree, .keychainFind, .keychainHistory, .keychainPublicKey, .keychainSign: .reads(.keychain)
         }
@@ -345,9 +349,10 @@ extension Method {
             .fileSymlink, .fileSyncTree, .fileTruncate, .fileWrite, .itemMove, .itemProtect, .itemPut, .keychainAdd,
             .keychainRestore, .keychainUpdate, .trashRestore:
             Self.write
-        case .fileGetExtendedAttribute, .fileList, .fileListExtendedAttributes, .fileOpen, .fileRead, .fileSalvage,
-            .fileSpace, .fileStat, .fileVersions, .itemExplain, .itemGet, .itemList, .itemShow, .itemSimulate,
-            .keychainAgree, .keychainFind, .keychainHistory, .keychainPublicKey, .keychainSign, .trashList:
+        case .fileExtent, .fileGetExtendedAttribute, .fileList, .fileListExtendedAttributes, .fileOpen, .fileRead,
+            .fileSalvage, .fileSpace, .fileStat, .fileVersions, .itemExplain, .itemGet, .itemList, .itemShow,
+            .itemSimulate, .keychainAgree, .keychainFind, .keychainHistory, .keychainPublicKey, .keychainSign,
+            .trashList:
             Self.read
         case .fileRemove, .fileRemoveVersions, .itemRemove, .keychainDelete, .trashEmpty: Self.delete
         case .vaultLock: Self.lock
@@ -383,7 +388,7 @@ extension Method {
     /// Whether a thing that is missing is an item of the catalog.
     package var looksUpItems: Bool {
         switch self {
-        case .fileAllocate, .fileClose, .fileGetExtendedAttribute, .fileKeepVersions, .fileLink, .fileList,
+        case .fileAllocate, .fileClose, .fileExtent, .fileGetExtendedAttribute, .fileKeepVersions, .fileLink, .fileList,
             .fileListExtendedAttributes, .fileMkdir, .fileOpen, .fileProtect, .filePunch, .fileRead, .fileRemove,
             .fileRemoveExtendedAttribute, .fileRemoveVersions, .fileRename, .fileRestore, .fileSalvage,
             .fileSetAttributes, .fileSetExtendedAttribute, .fileStat, .fileSymlink, .fileSync, .fileTruncate,
@@ -428,7 +433,7 @@ extension Method {
     /// Whether a client may repeat a request whose answer it lost.
     package var isIdempotent: Bool {
         switch self {
-        case .accessList, .auditList, .auditVerify, .backupStatus, .entitlementExplain, .entitlementList,
+        case .accessList, .auditList, .auditVerify, .backupStatus, .entitlementExplain, .entitlementList, .fileExtent,
             .fileGetExtendedAttribute, .fileList, .fileListExtendedAttributes, .fileRead, .fileSpace, .fileStat,
             .fileSyncTree, .fileVersions, .hello, .itemExplain, .itemGet, .itemList, .itemShow, .itemSimulate,
             .keychainAgree, .keychainFind, .keychainHistory, .keychainPublicKey, .keychainSign, .leaseList, .slotList,
@@ -526,6 +531,7 @@ extension Method {
         case .entitlementList: EntitlementListParameters.self
         case .fileAllocate: FileAllocateParameters.self
         case .fileClose: FileCloseParameters.self
+        case .fileExtent: FileExtentParameters.self
         case .fileGetExtendedAttribute: FileGetExtendedAttributeParameters.self
         case .fileKeepVersions: FileKeepVersionsParameters.self
         case .fileLink: FileLinkParameters.self

@@ -94,6 +94,11 @@ package protocol MethodHandler {
     ///
     /// Syncs and closes a handle.
     func fileClose(_ parameters: FileCloseParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `file.extent`.
+    ///
+    /// Finds how far an open file is data, or a hole, from an offset on. A hole takes no space, and reads
+    /// as zeros.
+    func fileExtent(_ parameters: FileExtentParameters, _ context: consuming Context) throws -> Answer
     /// Answers `file.getExtendedAttribute`.
     ///
     /// Returns an extended attribute of a file. Its value is the payload of the answer.
@@ -417,6 +422,7 @@ extension MethodHandler {
         case .entitlementList: try entitlementList(EntitlementListParameters(params: params), context)
         case .fileAllocate: try fileAllocate(FileAllocateParameters(params: params), context)
         case .fileClose: try fileClose(FileCloseParameters(params: params), context)
+        case .fileExtent: try fileExtent(FileExtentParameters(params: params), context)
         case .fileGetExtendedAttribute:
             try fileGetExtendedAttribute(FileGetExtendedAttributeParameters(params: params), context)
         case .fileKeepVersions: try fileKeepVersions(FileKeepVersionsParameters(params: params), context)

@@ -616,6 +616,10 @@ public struct FileInfo: Hashable, Sendable {
     ///
     /// It is 0 for a directory.
     public let byteCount: Int64
+    /// How many bytes of the disk the content of a file takes.
+    ///
+    /// It is absent if that is `bytes`, and for anything else.
+    public let storedByteCount: Int64?
     /// The kind that was stated for the file.
     ///
     /// It is absent if none was stated.
@@ -654,6 +658,7 @@ public struct FileInfo: Hashable, Sendable {
         linkCount: Int64 = 1,
         protectionClass: ProtectionClass? = nil,
         byteCount: Int64,
+        storedByteCount: Int64? = nil,
         kind: ItemKind? = nil,
         created: Int64,
         modified: Int64,
@@ -675,6 +680,7 @@ public struct FileInfo: Hashable, Sendable {
         self.linkCount = linkCount
         self.protectionClass = protectionClass
         self.byteCount = byteCount
+        self.storedByteCount = storedByteCount
         self.kind = kind
         self.created = created
         self.modified = modified
@@ -700,6 +706,7 @@ extension FileInfo: WireObject {
         linkCount = try reader.optionalInteger("links", in: 0...Int64.max) ?? 1
         protectionClass = try reader.value("class", as: ProtectionClass.self)
         byteCount = try reader.integer("bytes", in: 0...Int64.max)
+        storedByteCount = try reader.optionalInteger("storedBytes", in: 0...Int64.max)
         kind = try reader.value("kind", as: ItemKind.self)
         created = try reader.integer("created")
         modified = try reader.integer("modified")
@@ -724,6 +731,7 @@ extension FileInfo: WireObject {
         if linkCount != 1 { object.append("links", linkCount) }
         object.append("class", protectionClass)
         object.append("bytes", byteCount)
+        object.append("storedBytes", storedByteCount)
         object.append("kind", kind)
         object.append("created", created)
         object.append("modified", modified)
