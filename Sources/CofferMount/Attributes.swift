@@ -18,6 +18,8 @@ package struct Attributes: Hashable, Sendable {
     package var userID: UInt32?
     package var groupID: UInt32?
     package var byteCount: Int64
+    /// The bytes of the disk that it takes; `nil` for as many as it has.
+    package var storedByteCount: Int64?
     /// Nanoseconds since 1970.
     package var accessed: Int64
     package var modified: Int64
@@ -53,6 +55,7 @@ extension Attributes {
             userID: file.uid.map { UInt32(truncatingIfNeeded: $0) },
             groupID: file.gid.map { UInt32(truncatingIfNeeded: $0) },
             byteCount: file.byteCount,
+            storedByteCount: file.storedByteCount,
             accessed: file.accessedNanoseconds,
             modified: file.modifiedNanoseconds,
             changed: file.changedNanoseconds,

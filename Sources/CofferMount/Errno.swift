@@ -22,6 +22,8 @@ package struct Errno: Error, Hashable, Sendable {
     static let notSupported = Errno(EOPNOTSUPP)
     static let notPermitted = Errno(EPERM)
     static let noAttribute = Errno(ENODATA)
+    /// The offset is not in the file.
+    static let noSuchOffset = Errno(ENXIO)
 }
 
 extension Errno {

@@ -185,6 +185,25 @@ extension Filesystem {
         do { return try Secret(copying: RawSpan()) } catch { throw Errno(error) }
     }
 
+    /// Finds the first data, or the first hole, from an offset on.
+    ///
+    /// - Parameter whence: `SEEK_DATA` or `SEEK_HOLE`; the end of a file counts as a hole.
+    /// - Throws: `ENXIO` if the offset is not in the file, or no data follows.
+    package func seek(_ number: UInt64, from offset: Int64, whence: Int32) throws(Errno) -> Int64 {
+        guard whence == SEEK_DATA || whence == SEEK_HOLE else { throw .invalid }
+        let file = try openFiles.file(number)
+        // An offset that no file has is refused as the end of one is, unless a lock refuses it.
+        let start = offset < 0 ? Limits.fileBytes : min(offset, Limits.fileBytes)
+        var place = start
+        while true {
+            let extent = try file.read { FileExtentParameters(handle: $0, offset: place) }.value
+            if extent.byteCount == 0 && (whence == SEEK_DATA || place == start) { throw .noSuchOffset }
+            if extent.byteCount == 0 || extent.isHole == (whence == SEEK_HOLE) { return place }
+            guard extent.byteCount <= Limits.fileBytes - place else { throw .readFailed }
+            place += extent.byteCount
+        }
+    }
+
     /// Writes pages of mapped memory that a program has changed.
     ///
     /// - Throws: `EIO` if a lock has overtaken them: the kernel fails the next sync of each program with it.

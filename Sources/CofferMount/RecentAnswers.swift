@@ -280,6 +280,8 @@ package final class RecentAnswers: Sendable {
             state.known[number] = nil
             guard state.forgetCount == begin.since.forgetCount, let byteCount, var known = begin.known else { return }
             known.byteCount = byteCount
+            // Until the daemon is asked, no hole is claimed.
+            known.storedByteCount = nil
             state.known[number] = Known(start: begin.since.start, attributes: known, isWhole: false)
         }
     }

@@ -44,6 +44,90 @@ struct MountSpaceTests {
         #expect(try mount.daemon.coffer(["doctor"]).status == 0)
     }
 
+    /// The offset that lseek(2) finds, or its negative `errno`.
+    private func seek(_ file: OpenDescriptor, _ offset: Int, _ whence: Int32) -> Int {
+        let found = lseek(file.number, off_t(offset), whence)
+        return found < 0 ? -Int(errno) : Int(found)
+    }
+
+    @Test func `a file has its holes in lseek, in du, and in what cp and tar make of it`() throws {
+        let mount = try MountedVault()
+        let file = try OpenDescriptor(mount.appending("a"), O_RDWR | O_CREAT)
+        let (first, second, size, count) = (1 << 20, 700 << 20, 1 << 30, 65_536)
+        #expect(errnoOf { Int(ftruncate(file.number, off_t(size))) } == 0)
+        #expect(file.status?.st_blocks == 0)
+        for offset in [first, second] { #expect(file.write(String(repeating: "x", count: count), at: offset) == 0) }
+        for isSynced in [false, true] {
+            if isSynced { #expect(file.sync() == 0) }
+            #expect(seek(file, 0, SEEK_DATA) == first)
+            #expect(seek(file, 0, SEEK_HOLE) == 0)
+            #expect(seek(file, first + 5, SEEK_DATA) == first + 5)
+            #expect(seek(file, first, SEEK_HOLE) == first + count)
+            #expect(seek(file, first + count, SEEK_DATA) == second)
+            #expect(seek(file, second, SEEK_HOLE) == second + count)
+            #expect(seek(file, second + count, SEEK_DATA) == -Int(ENXIO))
+            #expect(seek(file, size - 1, SEEK_HOLE) == size - 1)
+            for whence in [SEEK_DATA, SEEK_HOLE] {
+                for offset in [size, size + 1, -1, Int.min, Int.max, 1 << 40, 1 << 41] {
+                    #expect(seek(file, offset, whence) == -Int(ENXIO), "\(offset)")
+                }
+            }
+            #expect(seek(file, 0, SEEK_END) == size)
+            let blocks = Int(file.status?.st_blocks ?? 0) * 512
+            #expect((2 * count..<(1 << 20)).contains(blocks))
+        }
+        let script = """
+            cp --sparse=auto a ../copy; cp --sparse=auto a b; tar -S -cf ../archive a
+            test $(du --block-size=1 a | cut -f1) -lt 1000000
+            for name in ../copy b; do
+                test $(stat -c %s $name) = \(size); test $(du --block-size=1 $name | cut -f1) -lt 1000000
+                cmp -n \(2 * count) -i \(second - count / 2) a $name
+            done
+            test $(stat -c %s ../archive) -lt 1000000
+            """
+        let made = try mount.run(script)
+        #expect(made.status == 0, "\(made.errors)")
+        #expect(GNUCalls.allocate(file.number, mode: GNUCalls.punchHole, at: first, count: count) == 0)
+        #expect(seek(file, 0, SEEK_DATA) == second)
+        #expect(errnoOf { Int(ftruncate(file.number, off_t(second + 10))) } == 0)
+        #expect(seek(file, second, SEEK_HOLE) == second + 10)
+    }
+
+    @Test func `a file without holes takes as much as it has, and ends with a hole`() throws {
+        let mount = try MountedVault()
+        let file = try OpenDescriptor(mount.appending("a"), O_RDWR | O_CREAT)
+        fill(file, 1 << 20, by: 65_536)
+        for _ in 0..<2 {
+            #expect(Int(file.status?.st_blocks ?? 0) * 512 >= 1 << 20)
+            #expect(seek(file, 0, SEEK_HOLE) == 1 << 20)
+            #expect(file.sync() == 0)
+        }
+        let content = [UInt8](repeating: 1, count: 100_000)
+        #expect(try mount.daemon.coffer(["put", "b", "--kind", "document"], input: content).status == 0)
+        let put = try OpenDescriptor(mount.appending("b"), O_RDONLY)
+        #expect(put.status?.st_blocks == 196)
+        #expect(seek(put, 99_999, SEEK_HOLE) == 100_000)
+    }
+
+    @Test func `after a lock, a hole is sought as the file is read`() throws {
+        let mount = try MountedVault(passcode: DaemonProcess.passcode)
+        var files: [(OpenDescriptor, isReadable: Bool)] = []
+        for (word, isReadable) in [("complete", false), ("completeUntilFirstUserAuthentication", true)] {
+            try put("x", to: mount.appending(word))
+            #expect(setClass(word, of: mount.appending(word)) == 0)
+            files.append((try OpenDescriptor(mount.appending(word), O_RDONLY), isReadable))
+        }
+        #expect(try mount.daemon.coffer(["lock", "--now"]).status == 0)
+        usleep(200_000)
+        for (file, isReadable) in files {
+            #expect(seek(file, 0, SEEK_HOLE) == (isReadable ? 1 : -Int(EACCES)))
+            #expect(seek(file, -1, SEEK_DATA) == -Int(isReadable ? ENXIO : EACCES))
+            #expect(file.readError == (isReadable ? 0 : EACCES))
+        }
+        #expect(try mount.daemon.coffer(["unlock"], passcode: DaemonProcess.passcode).status == 0)
+        for (file, _) in files { #expect(seek(file, 0, SEEK_HOLE) == 1) }
+    }
+
     @Test(.enabled(if: geteuid() == 0, "only root can mount a disk that is full so soon"))
     func `a full disk is ENOSPC at the write or the sync, and the mount is usable again`() throws {
         let disk = try SmallDisk(mebibytes: 16)

@@ -183,6 +183,11 @@ enum Operations {
                 }
             }
         }
+        unsafe table.lseek = { request, number, offset, whence, _ in
+            unsafe Request(request).answer { (request, filesystem) throws(Errno) in
+                request.reply(offset: try filesystem.seek(number, from: Int64(offset), whence: whence))
+            }
+        }
         unsafe table.write = { request, number, bytes, count, offset, info in
             let buffer = unsafe UnsafeRawBufferPointer(start: bytes, count: count)
             let isMapped = unsafe info?.pointee.writepage == 1

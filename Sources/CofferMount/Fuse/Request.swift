@@ -96,6 +96,8 @@ struct Request {
         return unsafe fuse_reply_create(pointer, &entry, &opened) == 0
     }
 
+    func reply(offset: Int64) { _ = unsafe fuse_reply_lseek(pointer, off_t(offset)) }
+
     func reply(written count: Int) { _ = unsafe fuse_reply_write(pointer, count) }
 
     func reply(_ bytes: Secret) {
@@ -188,7 +190,8 @@ extension stat {
         st_gid = attributes.groupID ?? Self.ownGroup
         st_size = off_t(attributes.byteCount)
         st_blksize = blksize_t(Limits.chunkBytes)
-        st_blocks = blkcnt_t(attributes.byteCount / 512 + (attributes.byteCount % 512 > 0 ? 1 : 0))
+        let stored = attributes.storedByteCount ?? attributes.byteCount
+        st_blocks = blkcnt_t(stored / 512 + (stored % 512 > 0 ? 1 : 0))
         st_atim = timespec(nanoseconds: attributes.accessed)
         st_mtim = timespec(nanoseconds: attributes.modified)
         st_ctim = timespec(nanoseconds: attributes.changed)
