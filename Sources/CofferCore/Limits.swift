@@ -303,6 +303,14 @@ public enum Limits {
     /// The names that a refusal lists; the others are counted.
     package static let importNamesShown = 20
 
+    // MARK: Expiry
+
+    /// How long the daemon waits at most until it compares the next expiry date with the clock again, which may have been
+    /// set.
+    package static let expiryWaitMilliseconds: Int64 = 86_400_000
+    /// After how long a search for expiry dates that has failed is repeated.
+    package static let expiryRetryMilliseconds: Int64 = 60_000
+
     // MARK: The daemon's turns
 
     /// How long a turn of the daemon carries out what changes something, and how long one step of it may last, while

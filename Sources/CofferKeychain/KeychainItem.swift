@@ -49,6 +49,11 @@ package struct ItemAttributes: Hashable, Sendable {
     /// The authentication that is required before its secret is returned; `nil` for none.
     package var accessControl: AccessControl?
 
+    /// The expiry date, in milliseconds since 1970.
+    package var expiryDate: Int64? {
+        if case .date(let date) = values[.expiryDate] { date } else { nil }
+    }
+
     /// Describes an item.
     package init(_ itemClass: ItemClass, in group: String, _ values: AttributeValues = AttributeValues()) {
         self.itemClass = itemClass
@@ -194,9 +199,7 @@ package struct KeychainItem: Sendable {
     package var kind: ItemKind? { attributes.kind }
 
     /// The expiry date, in milliseconds since 1970.
-    package var expiryDate: Int64? {
-        if case .date(let date) = attributes.values[.expiryDate] { date } else { nil }
-    }
+    package var expiryDate: Int64? { attributes.expiryDate }
 
     /// The value of an attribute, set by the owner or derived from the item.
     ///

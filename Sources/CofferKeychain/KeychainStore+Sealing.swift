@@ -38,6 +38,7 @@ extension KeychainStore {
         _ primaryTag: [UInt8]
     ) throws(CofferError) -> [UInt8] {
         let context = Self.metadataContext(id, Int64(ClassKeyName(accessibility).rawValue), primaryTag)
+        if let date = metadata.attributes.expiryDate { noteExpiry(date) }
         return try sealNames(metadata.encoded, accessibility, context, metadata.attributes.quoted)
     }
 

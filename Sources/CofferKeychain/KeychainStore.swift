@@ -15,6 +15,9 @@ package final class KeychainStore {
     let keys: VaultKeys
     /// Whether the passcode is being removed: no item that requires one can be added meanwhile.
     package var isLosingPasscode = false
+    /// Called with the expiry date of each item that is stored, in milliseconds since 1970, whether or not that is rolled
+    /// back.
+    package var noteExpiry: (Int64) -> Void = { _ in }
 
     /// Opens the store in a catalog after its migrations.
     package init(connection: Connection, keys: VaultKeys) {

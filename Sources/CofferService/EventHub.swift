@@ -9,6 +9,8 @@ final class EventHub {
     private var protectedData = ProtectedData.gone
     /// The connections that have subscribed; `nil` if that has changed since they were looked for.
     private var subscribed: [Connection]?
+    /// Whether one of them may show when items expire; `nil` if that has to be found out again.
+    private var isExpiryWanted: Bool?
 
     init(_ connections: Connections) { self.connections = connections }
 
@@ -17,8 +19,20 @@ final class EventHub {
         subscribers().contains { $0.caller.subscription.selection?.contains(.items) ?? false }
     }
 
+    /// Whether a client has subscribed that may show when items expire: a mount, which only keeps contents, does not, and
+    /// need not have all items searched for dates.
+    var wantsExpiry: Bool {
+        let isWanted =
+            isExpiryWanted
+            ?? subscribers().lazy.map(\.caller.subscription).contains {
+                $0.keepingPlace == nil && $0.selection?.contains(.items) ?? false
+            }
+        isExpiryWanted = isWanted
+        return isWanted
+    }
+
     /// Looks for the subscribed connections again, when there is something to notify them of.
-    func subscriptionsDidChange() { subscribed = nil }
+    func subscriptionsDidChange() { (subscribed, isExpiryWanted) = (nil, nil) }
 
     private func subscribers() -> [Connection] {
         if let subscribed { return subscribed }

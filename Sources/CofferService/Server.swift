@@ -29,6 +29,7 @@ package final class Server {
     private let checkpointer: Checkpointer
     private let syncer: DeferredSyncer
     private let trash: TrashKeeper
+    private let expiry: ExpiryKeeper
     private var carryOver: CarryOverKeeper?
     /// Begins a turn when something is due.
     private var timer: (any ClockTimer)?
@@ -78,6 +79,7 @@ package final class Server {
             checkpointer = Checkpointer(beside: part)
             syncer = DeferredSyncer(beside: part, hub)
             trash = TrashKeeper(beside: part)
+            expiry = ExpiryKeeper(hub, beside: part)
             carryOver = configuration.carryOver.map { CarryOverKeeper($0, locks) }
             timer = try configuration.vault.clock.timer(on: loop) { [unowned self] in
                 timerDeadline = nil
@@ -141,6 +143,7 @@ package final class Server {
         turn.settle()
         syncer.settle()
         trash.settle()
+        expiry.settle()
         connections.sendAll()
         checkpointer.settle(hasLocked: locks.takeHasLocked())
         vault.openCatalog?.audit.moveAnchor()
@@ -154,6 +157,7 @@ package final class Server {
         let next = connections.nextDeadline.earlier(acceptor.nextDeadline).earlier(audit.nextDeadline)
             .earlier(locks.nextDeadline).earlier(units.nextDeadline).earlier(idleExit.nextDeadline)
             .earlier(checkpointer.nextDeadline).earlier(syncer.nextDeadline).earlier(trash.nextDeadline)
+            .earlier(expiry.nextDeadline)
         guard let next, next < timerDeadline ?? .max else { return }
         timerDeadline = next
         timer?.set(next)

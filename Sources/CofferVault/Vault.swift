@@ -50,6 +50,8 @@ package final class Vault {
     /// The files with changes that are not synced, and the processes that have made them, of which clients that watch
     /// were not notified.
     package var unannounced: [UnannouncedFile] = []
+    /// The expiry dates of items; `nil` while no client is to be notified of them.
+    package var expiryWatch: ExpiryWatch?
     /// The backup under way, or being prepared.
     var backup: BackupSession?
     /// Work that belongs to no request.
@@ -155,6 +157,7 @@ package final class Vault {
         open?.catalog.files.revokeOpenKeys(in: .noVault)
         backup.take()?.end()
         chores = []
+        expiryWatch = nil
         closedFiles = ClosedFiles()
         open = nil
         directory = nil

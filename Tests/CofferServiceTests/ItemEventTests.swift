@@ -1,6 +1,7 @@
 import CofferClient
 import CofferCore
 import CofferService
+import CofferSystem
 import CofferTestSupport
 import CofferVault
 import CofferWire
@@ -193,6 +194,38 @@ import Testing
             #expect(changes.allSatisfy { $0.group == "default" })
             #expect(changes.allSatisfy { ($0.reference != nil) == ($0.store == .keychain) })
         }
+    }
+
+    @Test func `an item that expires is told to those who watch its group, once, and to no mount alone`() throws {
+        let server = try TestServer()
+        let client = try server.connect()
+        try client.makeVault()
+        var mount = try watch(server, ["items": true, "keeps": "/mount"])
+        let (watcher, stranger) = (try server.connect(), try server.connect())
+        func put(_ name: JSONValue, expiring date: Int64) throws {
+            var raw = try RawConnection(server)
+            let attributes: JSONObject = ["expiryDate": .integer(date)]
+            try raw.send(.itemPut, ["name": name, "attributes": .object(attributes)], payload: [1])
+            let refused = try raw.refusal()
+            #expect(refused == nil)
+        }
+        try put("a", expiring: wallClockMilliseconds() + 300)
+        usleep(600_000)
+        let unseen = try mount.eventsUntilAnswer().flatMap(Self.words)
+        #expect(unseen == ["added keychain a"])
+        try watcher.watch(.items)
+        try stranger.watch(.items, in: "other")
+        let later = wallClockMilliseconds() + 300
+        try put("b", expiring: later)
+        try put("c", expiring: .max)
+        var told: [String] = []
+        while told.count < 3, let event = try watcher.nextEvent(until: .now + .seconds(60)) {
+            told += Self.words(event)
+        }
+        #expect(told == ["added keychain b", "added keychain c", "expired keychain b"])
+        #expect(wallClockMilliseconds() > later)
+        #expect(try watcher.nextEvent(until: .now + .milliseconds(100)) == nil)
+        #expect(try stranger.nextEvent(until: .now) == nil)
     }
 
     @Test func `every method that changes items by name or query has its case`() {

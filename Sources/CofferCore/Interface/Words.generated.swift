@@ -226,6 +226,10 @@ extension ItemChange {
         ///
         /// The content of a directory has moved with it.
         case renamed
+        /// The expiry date of the item has passed.
+        ///
+        /// The item itself has not changed.
+        case expired
     }
 }
 

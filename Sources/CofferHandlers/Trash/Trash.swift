@@ -90,6 +90,7 @@ extension Vault {
             changes.note(item.restored)
             return ItemInfo(item, catalog.files, in: try keys.state)
         }
+        if let date = info.expiryDate { catalog.keychain.noteExpiry(date) }
         var reply = Reply(info)
         reply.items = [AuditedItem(name: info.name, group: group)]
         return .done(reply)

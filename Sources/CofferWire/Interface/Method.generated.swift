@@ -624,7 +624,7 @@ package enum Notification: String, CaseIterable, Sendable {
     /// It is as before the first unlock.
     case firstUnlockDataDidBecomeUnavailable
     /// Items in the client's access groups were added, changed, removed or renamed, and that is on the
-    /// disk.
+    /// disk, or they have expired.
     case itemsDidChange
     /// A wrong passcode or recovery key was presented.
     case attemptDidFail

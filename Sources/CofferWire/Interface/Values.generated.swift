@@ -1883,7 +1883,7 @@ extension ProgressParameters: WireObject {
 /// The parameters of the notification `itemsDidChange`.
 ///
 /// Items in the client's access groups were added, changed, removed or renamed, and that is on the
-/// disk.
+/// disk, or they have expired.
 package struct ItemsDidChangeParameters: Hashable, Sendable {
     /// The changes, in the order in which they happened.
     package let changes: [ItemChange]
