@@ -180,7 +180,7 @@ extension CofferError {
             .notAvailable,
             "the repository \(quotedForDisplay(place)) is in use by another process",
             hint: "run the command again when the backup, restore or prune that is running has ended",
-            retry: .afterDelay(seconds: 60)
+            retry: .later
         )
     }
 }

@@ -268,6 +268,26 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: daemon.directory.appending("plain")))
     }
 
+    @Test func `with --wait a backup waits for another process, and two of them follow each other`() throws {
+        let daemon = try machine()
+        let waited = try run(
+            daemon,
+            in: daemon.directory,
+            """
+            mkdir repository/locks; exec 9>repository/locks/change; flock 9
+            coffer backup create 9>&-; [ $? = 69 ] || exit 1
+            coffer backup create --wait 9>&- & p=$!
+            sleep 3; kill -0 $p || exit 2
+            exec 9>&-; wait $p || exit 3
+            coffer backup create --wait & p=$!
+            coffer backup create --wait && wait $p
+            """
+        )
+        #expect(waited.status == 0, "\(waited.text) \(waited.errors)")
+        let listed = try run(daemon, in: daemon.directory, "coffer backup list --json | wc -l")
+        #expect(listed.text == "3\n")
+    }
+
     @Test func `kills of the daemon and of the program leave a vault and a repository that go on`() throws {
         let daemon = try machine()
         for round in 0..<6 {

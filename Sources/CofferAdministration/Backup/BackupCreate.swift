@@ -3,6 +3,7 @@ internal import CofferBackup
 internal import CofferClient
 internal import CofferSession
 internal import CofferTerminal
+internal import Glibc
 
 struct BackupCreate: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -17,23 +18,51 @@ struct BackupCreate: ParsableCommand {
     @Argument(help: "The repository (default: the one that was set up).", completion: .directory)
     var repository: String?
 
+    @Flag(help: "Wait while another process uses the repository.")
+    var wait = false
+
     @OptionGroup var connection: ConnectionOptions
     @OptionGroup var format: FormatOptions
 
+    /// Another process that uses the repository can't notify this one, least of all from another machine.
+    private static let pauseSeconds: UInt32 = 2
+
     func run() throws {
-        let (client, vault) = try connection.connectToVault()
-        let status = try client.call(BackupStatusParameters()).value
-        let place = try repository.map { absolutePlace($0) } ?? status.requireRepository()
-        do throws(CofferError) {
-            try store(at: place, status, vault, client)
-        } catch {
-            if status.remembered(of: place) != nil { client.recordBackupFailure(error, since: status) }
-            throw error
+        let place = repository.map { absolutePlace($0) }
+        var hasWaited = false
+        while try !storeUnlessBusy(at: place, isFirst: !hasWaited) {
+            hasWaited = true
+            sleep(Self.pauseSeconds)
         }
     }
 }
 
 extension BackupCreate {
+    /// Stores a snapshot.
+    ///
+    /// - Parameters:
+    ///   - named: The repository; `nil` for the one that was set up.
+    ///   - isFirst: Whether it has not been tried before.
+    /// - Returns: Whether it is stored; if not, another backup is running, and it is to be tried again.
+    private func storeUnlessBusy(at named: String?, isFirst: Bool) throws(CofferError) -> Bool {
+        // What a failed attempt has begun ends with its connection.
+        let (client, vault) = try connection.connectToVault()
+        let status = try client.call(BackupStatusParameters()).value
+        let place: String
+        if let named { place = named } else { place = try status.requireRepository() }
+        do throws(CofferError) {
+            try store(at: place, status, vault, client)
+            return true
+        } catch {
+            if wait, error.code == .notAvailable, error.retry == .later {
+                if isFirst, Output.standardError.isTerminal { Output.standardError.line("waiting: \(error.message)") }
+                return false
+            }
+            if status.remembered(of: place) != nil { client.recordBackupFailure(error, since: status) }
+            throw error
+        }
+    }
+
     private func store(
         at place: String,
         _ status: BackupStatus,
