@@ -188,7 +188,11 @@ import Testing
 
     @Test func `nothing comes twice, and another content is replaced or skipped on demand only`() throws {
         try expect("coffer import bitwarden $V/bitwarden.json")
-        try expect("coffer import bitwarden $V/bitwarden.json", 0, "stored 0, replaced 0, skipped 4, left out 1 of 5 items")
+        try expect(
+            "coffer import bitwarden $V/bitwarden.json",
+            0,
+            "stored 0, replaced 0, skipped 4, left out 1 of 5 items"
+        )
         try expect("printf mine | coffer put Mail; coffer remove Visa")
         try expect(
             "coffer import bitwarden $V/bitwarden.json",

@@ -354,7 +354,8 @@ extension SystemdTests {
                 try machine.run(["systemctl", "--user", "is-active", "coffer-ssh-agent.socket"], as: Machine.person)
                     .status != 0
             )
-            #expect(try person("ls ~/.config/environment.d ~/.config/coffer/entitlements.d | grep '[.]conf$' || true") == "")
+            let left = "ls ~/.config/environment.d ~/.config/coffer/entitlements.d | grep '[.]conf$' || true"
+            #expect(try person(left) == "")
             try own.control("stop", "cofferd.socket", "cofferd.service")
             try shell("rm -rf ~tester/.local/state/coffer")
             try purge()
