@@ -89,7 +89,7 @@ import Testing
         #expect(try scene.run("set -a; . ./.env; printf %s \"$API_KEY\"").text == "p w\"$x")
         try expect("coffer import dotenv .env --into back", 0, "stored 2")
         #expect(try scene.run("coffer get back/API_KEY").text == "p w\"$x")
-        let csv = try expect("$E app --format csv --yes --output -", 0, "would take", "'app/formula'")
+        let csv = try expect("$E app --format csv --yes --output -", 0, "looks like a formula", "'app/formula'")
         #expect(csv.text.contains("app,,login,API-KEY,,,0,,,\"p w\"\"$x\",\r\n"))
         #expect(csv.text.contains("\"=1+1\""))
         try expect(
