@@ -43,7 +43,7 @@ import Testing
         #expect(try lines("file list --recursive") == ["boot/", "boot/splash"])
         let found = try coffer("keychain find --class generic-password --all")
         #expect(found.text.contains("wifi") && !found.text.contains("health"))
-        #expect(found.errors.contains("3 more have"))
+        #expect(found.errors.contains("3 more items are hidden"))
         let status = try coffer("status").text
         #expect(status.contains("5 names are hidden until you unlock"), "\(status)")
         #expect(try coffer("get wifi").text == "w")
@@ -59,7 +59,7 @@ import Testing
             "keychain delete --service health --account weight",
         ] {
             let refused = try coffer(line, status: 75)
-            #expect(refused.errors.contains("first unlock"), "\(refused.errors)")
+            #expect(refused.errors.contains("sealed until you unlock"), "\(refused.errors)")
         }
         for line in ["get health/nothing", "show nothing", "file stat health/nothing"] {
             try coffer(line, status: 66)

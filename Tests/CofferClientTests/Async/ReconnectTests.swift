@@ -164,14 +164,11 @@ private let eager = ReconnectPolicy(attempts: 5, firstDelay: .zero)
     func `repeats no method that may change something`(method: Method) {
         let asks = [
             "hello", "access.list", "audit.list", "audit.verify", "backup.status", "entitlement.explain",
-            "entitlement.list",
-            "file.getExtendedAttribute", "file.list", "file.listExtendedAttributes", "file.read",
-            "file.space", "file.stat", "file.syncTree", "file.versions", "item.explain", "item.get", "item.list",
-            "item.show",
-            "item.simulate",
-            "keychain.agree", "keychain.find", "keychain.history", "keychain.publicKey", "keychain.sign", "lease.list",
-            "slot.list", "trash.list",
-            "vault.blockers", "vault.lock", "vault.status", "vault.watch",
+            "entitlement.list", "file.extent", "file.getExtendedAttribute", "file.list", "file.listExtendedAttributes",
+            "file.read", "file.space", "file.stat", "file.syncTree", "file.versions", "item.explain", "item.get",
+            "item.list", "item.show", "item.simulate", "keychain.agree", "keychain.find", "keychain.history",
+            "keychain.publicKey", "keychain.sign", "lease.list", "slot.list", "trash.list", "vault.blockers",
+            "vault.lock", "vault.status", "vault.watch",
         ]
         #expect(method.isIdempotent == asks.contains(method.rawValue))
     }
