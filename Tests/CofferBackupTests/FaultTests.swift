@@ -88,12 +88,12 @@ import Testing
         #expect(throws: CofferError(.itemNotFound, "")) { try fixture.repository.chain().snapshot(named: "1") }
     }
 
-    /// A repository of two packs, one of which only a forgotten snapshot needs.
+    /// A repository of several packs, one of which only a forgotten snapshot needs: its file is longer than two.
     private func fullRepository() throws -> (MemoryStorage, Snapshot, [String: [UInt8]]) {
         let storage = MemoryStorage()
         let fixture = try BackupFixture(storage)
         fixture.fill()
-        fixture.files["blobs/11/11111111111111111111111111111111"] = randomBytes(17 << 20)
+        fixture.files["blobs/11/11111111111111111111111111111111"] = randomBytes(34 << 20)
         let (first, _) = try fixture.snapshot()
         fixture.files["blobs/11/11111111111111111111111111111111"] = nil
         let (second, _) = try fixture.snapshot()
@@ -108,7 +108,13 @@ import Testing
         for number in 1... {
             storage.state.withLock { $0.objects = before }
             storage.set(.killed(number))
-            let isDone = (try? Repository.open(storage).prune()) != nil
+            var isDone = true
+            do throws(CofferError) {
+                _ = try Repository.open(storage).prune()
+            } catch {
+                try #require(error.code == .io, "operation \(number): \(error)")
+                isDone = false
+            }
             storage.set(nil)
             let repository = try Repository.open(storage)
             let findings = try repository.check(isReadingData: isDone).findings
