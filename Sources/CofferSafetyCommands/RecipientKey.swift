@@ -27,13 +27,14 @@ struct RecipientKey {
     /// - Throws: `interactionNotAllowed` while the vault is locked, if it has to be made.
     func recipient() throws(CofferError) -> Recipient {
         let known = try known()
-        let found: [UInt8]
+        let existing: [UInt8]?
         do throws(CofferError) {
-            if let key = try publicKey() { found = key } else { found = try made(instead: known) }
+            existing = try publicKey()
         } catch {
             guard let known, error.code == .interactionNotAllowed else { throw error }
             return known
         }
+        let found = if let existing { existing } else { try made(instead: known) }
         let recipient = Recipient(publicKey: found)
         if recipient == known { return recipient }
         var wishes = PlacementOptions()

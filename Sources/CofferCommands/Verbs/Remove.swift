@@ -35,7 +35,10 @@ struct Remove: ParsableCommand {
         let items = try names.map { try ItemName(argument: $0) }
         let session = try authentication.connect()
         let isSelection = recursive || names.contains(where: \.isPattern)
-        let found = isSelection ? try items.flatMap { try expand($0, session.client) } : items
+        // Several patterns may fit one item.
+        var selected: Set<ItemName> = []
+        let expanded = isSelection ? try items.flatMap { try expand($0, session.client) } : items
+        let found = isSelection ? expanded.filter { selected.insert($0).inserted } : items
         // What was named one by one is removed as it is.
         if found != items { try confirm(found) }
         try forEachGoingOn(found) { (item) throws(CofferError) in
