@@ -38,11 +38,14 @@ package final class Shared<Value: Sendable>: Sendable {
     package func change(_ body: (inout sending Value) -> Void) { mutex.withLock { body(&$0) } }
 }
 
-/// Waits up to a minute for something to become true.
+/// Waits up to a minute for something to become true, and looks at least a few times, however long a look takes.
 package func settles(_ condition: () throws -> Bool) rethrows -> Bool {
-    for _ in 0..<6000 {
+    let end = ContinuousClock.now + .seconds(60)
+    var count = 0
+    while count < 5 || ContinuousClock.now < end {
         if try condition() { return true }
         usleep(10_000)
+        count += 1
     }
     return false
 }

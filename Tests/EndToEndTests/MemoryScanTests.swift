@@ -57,8 +57,9 @@ struct MemoryScanTests {
             let content = randomContent(count)
             needles.add("content of \(name)", content)
             try client.put(name, content, describe)
-            let whole = try client.get(name, length: 500_000)
-            #expect(whole == content)
+            // What an answer carries of it.
+            let beginning = try client.get(name, length: Int64(min(count, 250_000)))
+            #expect(beginning == Array(content.prefix(250_000)))
             let part = try client.get(name, offset: 3, length: 70_000)
             #expect(part == Array(content.dropFirst(3).prefix(70_000)))
         }
@@ -180,7 +181,8 @@ struct MemoryScanTests {
 
     @Test func `a lock takes the content of what is under way`() throws {
         let scene = try Scene()
-        try scene.exchange("a/file", 250_000) {
+        // More than the client and the pipes hold.
+        try scene.exchange("a/file", 2_000_000) {
             $0.kind = .document
             $0.protectionClass = .complete
         }
