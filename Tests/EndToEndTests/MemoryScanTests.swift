@@ -193,7 +193,10 @@ struct MemoryScanTests {
         let (output, input) = (try PipeEnds(), try PipeEnds())
         let (reader, writer) = (try scene.daemon.connect(), try scene.daemon.connect())
         let get = Background {
-            try Outcome { _ = try reader.get(ItemGetParameters(name: try ItemName("a/file")), into: output.writing) }
+            defer { close(output.writing) }
+            return try Outcome {
+                _ = try reader.get(ItemGetParameters(name: try ItemName("a/file")), into: output.writing)
+            }
         }
         let put = Background {
             var wishes = PlacementOptions()
@@ -213,10 +216,12 @@ struct MemoryScanTests {
         let before = try scene.scanNow().filter { !$0.isInSecretMemory }
         #expect(before.isEmpty)
         _ = try scene.client.lock(graceSeconds: 0)
+        // The client writes what it has before it says how the transfer ended.
+        _ = drain(output.reading)
         let outcomes = [try get.wait(), try put.wait()]
         #expect(outcomes == [.locked, .locked])
         try expectKeys(Self.lasting, in: scene.scan(), "after the lock")
-        for end in [output.reading, output.writing, input.reading, input.writing] { close(end) }
+        for end in [output.reading, input.reading, input.writing] { close(end) }
     }
 
     @Test func `what is half received is found: text where text lies, a payload in secret memory`() throws {
