@@ -103,8 +103,8 @@ package struct Overlay: Sendable {
 
     /// The bytes of the disk that an overlay takes with its slots.
     ///
-    /// It is not 0 if there is one: some file systems count what they have not placed yet as nothing, and a file that takes
-    /// nothing is a single hole for archivers.
+    /// An overlay with slots takes one block at least: some file systems report no blocks for data that they have not placed
+    /// yet, and archivers take a file without blocks for a single hole.
     static func storedByteCount(_ status: stat) -> Int64 {
         Int64(status.st_size) <= Int64(ContentFormat.headerBytes) ? 0 : max(1, Int64(status.st_blocks)) * 512
     }

@@ -160,7 +160,7 @@ extension Unicode.Scalar {
 /// What a reader has found.
 package struct ExchangeList: Sendable {
     package var entries: [ExchangeEntry] = []
-    /// What there is to know about the whole, in words, for a person.
+    /// Remarks about the whole file, for a person.
     package var remarks: [String] = []
     /// What is not stored, or not as it is in the file.
     package internal(set) var omissions: [Omission] = []

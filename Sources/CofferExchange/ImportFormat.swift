@@ -50,7 +50,7 @@ package enum ImportFormat: String, CaseIterable, Sendable {
     /// - Parameters:
     ///   - content: The file.
     ///   - password: Asks for the password of a file that is encrypted under one.
-    ///   - inflate: Inflates what gzip has deflated, as the attached files of KeePass are.
+    ///   - inflate: Decompresses data in the format of gzip, in which KeePass keeps attached files.
     /// - Throws: `param` with the line, and with the format that the file has if it is another one; `dataTooLarge`.
     package func entries(
         of content: Secret,

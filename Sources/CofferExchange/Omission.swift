@@ -116,7 +116,9 @@ extension ExchangeList {
         omissions.append(Omission(.entry, of: entry.words, because: reason))
     }
 
-    /// The list, unless nothing in it could be read: then the file is none of the format.
+    /// The list.
+    ///
+    /// - Throws: The first fault, if no entry could be read: then the file has another format.
     package func checked() throws(CofferError) -> ExchangeList {
         if entries.isEmpty, let firstFault { throw firstFault }
         return self

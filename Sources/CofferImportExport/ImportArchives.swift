@@ -84,7 +84,7 @@ extension ImportSource {
         }
     }
 
-    /// Inflates what gzip has deflated.
+    /// Decompresses data in the format of gzip.
     ///
     /// - Throws: `dataTooLarge` before memory is allocated for more than an import takes.
     static func inflate(_ content: Secret) throws(CofferError) -> Secret {

@@ -151,7 +151,7 @@ package final class Directory: Sendable {
         unsafe faccessat(descriptor.number, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0
     }
 
-    /// What the kernel says of an entry; `nil` if there is none.
+    /// The status of an entry; `nil` if there is none.
     ///
     /// - Parameter name: The name, relative to this directory.
     package func status(of name: String) -> stat? {

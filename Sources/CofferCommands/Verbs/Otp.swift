@@ -69,11 +69,12 @@ struct OneTimeCode: ParsableCommand {
             )
         }
         let code = try key.code(at: 0)
-        guard let own = try OneTimeKey.address(of: address, label: name) else { return }
+        let own = try OneTimeKey.address(of: address, label: name) ?? address
         let next = try OneTimeKey.address(own, counter: counter + 1)
         if let content = try OneTimeKey.content(stored.content, replacingLineBy: next) {
             try session.replace(stored, with: content)
-        } else if let field = OneTimeKey.field(in: stored.content) {
+        } else {
+            let field = OneTimeKey.field(in: stored.content) ?? OneTimeKey.fields[0]
             _ = try session.setField(field, of: stored, to: next)
         }
         try Output.standardOutput.line(code)

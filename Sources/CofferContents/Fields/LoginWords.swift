@@ -15,7 +15,7 @@ package struct LoginWords {
     /// Takes them from a secret; one that is no login has none.
     package init(_ content: Secret) {
         var attributes: [AttributeName: String] = [:]
-        // A file of variables is none, whatever its variables are called.
+        // A file of variables is no login, whatever its variables are called.
         if let fields = SecretFields(content), fields.form != .dotenv {
             attributes[Self.username] = Self.username(of: fields)
             attributes[Self.url] = Self.origins(of: fields)

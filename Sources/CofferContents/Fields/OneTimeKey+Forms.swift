@@ -9,7 +9,7 @@ extension OneTimeKey {
     /// - Parameters:
     ///   - text: What is shown.
     ///   - label: The name in an address that is made.
-    /// - Returns: `nil` if it is none of them.
+    /// - Returns: `nil` if the text has another form.
     package static func address(of text: Secret, label: String) throws(CofferError) -> Secret? {
         try text.withBytes { (bytes) throws(CofferError) -> Secret? in
             let all = bytes.trimmed(bytes.textStart..<bytes.byteCount)

@@ -75,7 +75,7 @@ package struct OneTimeKey {
             } else if bytes.beginsIgnoringCase("otpauth://steam/", at: all.lowerBound) {
                 kind = .steam
             } else if !bytes.beginsIgnoringCase("otpauth://totp/", at: all.lowerBound) {
-                return "it is of a kind that is none of 'otpauth://totp/', 'otpauth://hotp/' and 'otpauth://steam/'"
+                return "it begins with another kind than 'otpauth://totp/', 'otpauth://hotp/' or 'otpauth://steam/'"
             }
             for (name, value) in bytes.queryItems(all) where !(name.isEmpty && value.isEmpty) {
                 guard names.insert(name).inserted else { return "it has \(quotedForDisplay(name)) twice" }
@@ -97,7 +97,7 @@ package struct OneTimeKey {
                     let known = OneTimePassword.Algorithm(
                         rawValue: word.hasPrefix("HMAC") ? String(word.dropFirst(4)) : word
                     )
-                else { return "its algorithm is none of SHA1, SHA256 and SHA512" }
+                else { return "its algorithm is not SHA1, SHA256 or SHA512" }
                 algorithm = known
             case "digits":
                 guard let count = Int(text), (5...8).contains(count) else { return "its digits are not 6 to 8" }

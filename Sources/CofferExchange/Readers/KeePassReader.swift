@@ -7,7 +7,7 @@ struct KeePassReader {
     private let binaries: [String: MarkupElement]
     private let trash: String?
     private var list = ExchangeList()
-    /// Inflates what gzip has deflated.
+    /// Decompresses data in the format of gzip.
     private let inflate: Inflater
     private var attachedBytes = 0
 
