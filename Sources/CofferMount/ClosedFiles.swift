@@ -30,7 +30,7 @@ final class ClosedFiles: Sendable {
         private static let longest: Int64 = 10_000_000_000
     }
 
-    private struct Entry {
+    fileprivate struct Entry {
         var change: Change
         /// The connection by which it was written, and in which epoch.
         let connection: DaemonConnection
@@ -73,9 +73,22 @@ final class ClosedFiles: Sendable {
     var doubtful: [UInt64] { state.withLock { $0.entries }.filter { Self.isDoubtful($0.value) }.map(\.key) }
 
     /// What was written last to a file, if its connection has ended since.
-    func doubt(about number: UInt64) -> Change? {
+    fileprivate func doubt(about number: UInt64) -> Entry? {
         guard let entry = state.withLock({ $0.entries[number] }), Self.isDoubtful(entry) else { return nil }
-        return entry.change
+        return entry
+    }
+
+    /// Ends a doubt, unless another thread has done so or the file was closed once more.
+    ///
+    /// - Parameter isLost: Whether a program has to be told of a loss.
+    /// - Returns: Whether this call has ended it.
+    fileprivate func settle(_ doubt: Entry, about number: UInt64, isLost: Bool) -> Bool {
+        state.withLock { state in
+            guard state.entries[number]?.order == doubt.order else { return false }
+            state.entries[number] = nil
+            if isLost { state.lost.insert(number) }
+            return true
+        }
     }
 
     private static func isDoubtful(_ entry: Entry) -> Bool { !entry.connection.isOpen(in: entry.epoch) }
@@ -117,19 +130,18 @@ extension Filesystem {
     func reviewClosedFiles() { for number in closedFiles.doubtful { try? review(number) } }
 
     private func review(_ number: UInt64) throws(Errno) {
-        guard let change = closedFiles.doubt(about: number) else { return }
-        let isKept: Bool
+        guard let doubt = closedFiles.doubt(about: number) else { return }
+        let isLost: Bool
         do throws(Errno) {
-            isKept = change.isIn(try description(of: number))
+            isLost = !doubt.change.isIn(try description(of: number))
         } catch {
             if error == .away { throw error }
             // Who has removed it does not miss what was written.
-            if error.code == ENOENT { return closedFiles.remove(number) }
-            isKept = false
+            isLost = error.code != ENOENT
         }
-        if isKept { return closedFiles.remove(number) }
-        closedFiles.lose(number)
-        Journal.report(lossOf: number, "the daemon ended right after it was closed")
+        if closedFiles.settle(doubt, about: number, isLost: isLost), isLost {
+            Journal.report(lossOf: number, "the daemon ended right after it was closed")
+        }
     }
 
     private func description(of number: UInt64) throws(Errno) -> FileInfo {

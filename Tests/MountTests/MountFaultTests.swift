@@ -1,5 +1,6 @@
 import CofferTestSupport
 import Foundation
+import Synchronization
 import Testing
 
 /// What a mount does when the daemon or its own process dies.
@@ -215,6 +216,31 @@ struct MountFaultTests {
         #expect(try file.read().get() == (outcome == EIO ? "" : "lost"))
         #expect(outcome == EIO || outcome == 0)
         #expect(file.sync() == 0)
+    }
+
+    @Test func `of programs that sync a lost file at once, one is told of the loss`() throws {
+        let mount = try MountedVault()
+        for _ in 0..<5 {
+            try put("", to: mount.appending("a"))
+            do {
+                let file = try OpenDescriptor(mount.appending("a"), O_WRONLY)
+                #expect(file.write("lost") == 0)
+            }
+            try mount.daemon.restart()
+            let path = mount.appending("a")
+            let outcomes = Mutex<[Int32]>([])
+            let programs = (0..<8).map { _ in
+                Background {
+                    let outcome = try OpenDescriptor(path, O_RDONLY).sync()
+                    outcomes.withLock { $0.append(outcome) }
+                }
+            }
+            for program in programs { try program.wait() }
+            let told = outcomes.withLock { $0.filter { $0 != 0 } }
+            #expect(told == [EIO] || told.isEmpty)
+            #expect(try content(of: path) == (told.isEmpty ? "lost" : ""))
+            #expect(try OpenDescriptor(path, O_RDONLY).sync() == 0)
+        }
     }
 
     @Test func `a daemon that stops in order loses nothing of what was closed, and no program is told so`() throws {
