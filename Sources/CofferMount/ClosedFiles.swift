@@ -133,19 +133,22 @@ extension Filesystem {
         guard let doubt = closedFiles.doubt(about: number) else { return }
         let isLost: Bool
         do throws(Errno) {
-            isLost = !doubt.change.isIn(try description(of: number))
+            // If the kernel has forgotten its name, a program that uses it again looks it up first.
+            guard let file = try description(of: number) else { return }
+            isLost = !doubt.change.isIn(file)
         } catch {
-            if error == .away { throw error }
+            guard error.code == ENOENT else { throw error }
             // Who has removed it does not miss what was written.
-            isLost = error.code != ENOENT
+            isLost = false
         }
         if closedFiles.settle(doubt, about: number, isLost: isLost), isLost {
             Journal.report(lossOf: number, "the daemon ended right after it was closed")
         }
     }
 
-    private func description(of number: UInt64) throws(Errno) -> FileInfo {
-        guard let name = try name(of: number) else { throw .stale }
+    /// What the daemon says of a file; `nil` if no known name leads to it.
+    private func description(of number: UInt64) throws(Errno) -> FileInfo? {
+        guard let name = try? name(of: number) else { return nil }
         let file = try call(FileStatParameters(name: name, group: group))
         guard UInt64(clamping: file.inode) == number else { throw Errno(ENOENT) }
         return file

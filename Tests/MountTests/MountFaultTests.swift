@@ -256,6 +256,20 @@ struct MountFaultTests {
         #expect(try OpenDescriptor(mount.appending("a"), O_RDONLY).sync() == 0)
     }
 
+    @Test func `a file of which the locked vault says nothing is not lost`() throws {
+        let mount = try MountedVault(passcode: DaemonProcess.passcode)
+        do {
+            let file = try OpenDescriptor(mount.appending("a"), O_WRONLY | O_CREAT)
+            #expect(file.write("kept") == 0)
+        }
+        mount.daemon.stop()
+        try mount.daemon.restart()
+        #expect(errnoOf { Int(rename(mount.appending("a"), mount.appending("b"))) } == EACCES)
+        #expect(try mount.daemon.coffer(["unlock"], passcode: DaemonProcess.passcode).status == 0)
+        #expect(errnoOf { Int(rename(mount.appending("a"), mount.appending("b"))) } == 0)
+        #expect(try OpenDescriptor(mount.appending("b"), O_RDONLY).sync() == 0)
+    }
+
     @Test func `a mount ends in order although what it starts for that is ended with it`() throws {
         let mount = try MountedVault()
         let children = "/proc/\(mount.processID)/task/\(mount.processID)/children"
