@@ -1,10 +1,12 @@
 // swift-tools-version: 6.3
 import PackageDescription
 
-// One section per layer, bottom first. A target may name only targets of its own layer or below; LayeringTests holds
-// the same table. Dependencies are sorted, and written one to a line once they do not fit on one.
+// A section is a layer and a folder of Sources, bottom first; a target is a folder of its layer, without its prefix. What
+// a target names here is what it may import; LayeringTests reads it. Dependencies are sorted.
 
-let cEdge: [Target] = [
+let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+
+let c: [Target] = [
     .systemLibrary(name: "CFuse", pkgConfig: "fuse3", providers: [.apt(["libfuse3-dev"])]),
     .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
@@ -13,97 +15,76 @@ let cEdge: [Target] = [
     .target(name: "CLogWriter", dependencies: ["CSQLite"]),
 ]
 
-let foundations: [Target] = [
+let base: [Target] = [
     .target(name: "CofferCore"),
     .target(name: "CofferMemory", dependencies: ["CofferCore", "CSodium"]),
     .target(name: "CofferSystem", dependencies: ["CCofferShims", "CofferCore"]),
     .target(name: "CofferProcesses", dependencies: ["CCofferShims", "CofferSystem"]),
-]
-
-let mechanisms: [Target] = [
     .target(name: "CofferCrypto", dependencies: ["CofferCore", "CofferMemory", "CSodium"]),
     .target(name: "CofferDatabase", dependencies: ["CLogWriter", "CofferCore", "CSQLite"]),
     .target(name: "CofferWire", dependencies: ["CofferCore", "CofferMemory"]),
 ]
 
-let domain: [Target] = [
+let vault: [Target] = [
     .target(name: "CofferKeys", dependencies: ["CofferCore", "CofferCrypto", "CofferMemory", "CofferSystem"]),
     .target(
         name: "CofferKeychain",
         dependencies: ["CofferCore", "CofferCrypto", "CofferDatabase", "CofferKeys", "CofferMemory"]
     ),
-    .target(name: "CofferChunks", dependencies: ["CofferCore", "CofferCrypto", "CofferMemory", "CofferSystem"]),
+    .target(name: "CofferFileContent", dependencies: ["CofferCore", "CofferCrypto", "CofferMemory", "CofferSystem"]),
     .target(
-        name: "CofferNodes",
-        dependencies: ["CofferChunks", "CofferCore", "CofferCrypto", "CofferDatabase", "CofferKeys"]
+        name: "CofferPast",
+        dependencies: ["CofferCore", "CofferCrypto", "CofferDatabase", "CofferKeys", "CofferMemory"]
     ),
     .target(
         name: "CofferFiles",
         dependencies: [
-            "CofferChunks", "CofferCore", "CofferCrypto", "CofferDatabase", "CofferKeys", "CofferMemory",
-            "CofferNodes", "CofferSystem", "CofferTrash",
+            "CofferCore", "CofferCrypto", "CofferDatabase", "CofferFileContent", "CofferKeys", "CofferMemory",
+            "CofferPast", "CofferSystem",
         ]
     ),
     .target(
-        name: "CofferAccess",
+        name: "CofferRights",
         dependencies: ["CofferCore", "CofferCrypto", "CofferDatabase", "CofferKeys", "CofferMemory"]
     ),
     .target(
-        name: "CofferTrash",
+        name: "CofferAudit",
         dependencies: ["CofferCore", "CofferCrypto", "CofferDatabase", "CofferKeys", "CofferMemory"]
     ),
     .target(name: "CofferRouting", dependencies: ["CofferCore"]),
     .target(
         name: "CofferVault",
         dependencies: [
-            "CofferAccess",
-            "CofferChunks",
-            "CofferCore",
-            "CofferDatabase",
-            "CofferFiles",
-            "CofferKeychain",
-            "CofferKeys",
-            "CofferMemory",
-            "CofferRouting",
-            "CofferSystem",
-            "CofferTrash",
-            "CofferWire",
-        ]
-    ),
-    .target(
-        name: "CofferFileHandlers",
-        dependencies: [
-            "CofferAccess", "CofferChunks", "CofferCore", "CofferFiles", "CofferKeychain", "CofferKeys",
-            "CofferMemory", "CofferNodes", "CofferSystem", "CofferVault", "CofferWire",
+            "CofferAudit", "CofferCore", "CofferDatabase", "CofferFileContent", "CofferFiles", "CofferKeychain",
+            "CofferKeys", "CofferMemory", "CofferPast", "CofferRights", "CofferRouting", "CofferSystem", "CofferWire",
         ]
     ),
     .target(
         name: "CofferHandlers",
         dependencies: [
-            "CofferAccess", "CofferChunks", "CofferCore", "CofferDatabase", "CofferFileHandlers", "CofferFiles",
-            "CofferKeychain", "CofferKeys", "CofferMemory", "CofferRouting", "CofferSystem", "CofferTrash",
-            "CofferVault", "CofferWire",
+            "CofferAudit", "CofferCore", "CofferDatabase", "CofferFileContent", "CofferFiles", "CofferKeychain",
+            "CofferKeys", "CofferMemory", "CofferPast", "CofferRights", "CofferRouting", "CofferSystem", "CofferVault",
+            "CofferWire",
         ]
     ),
 ]
 
-let edges: [Target] = [
+let daemon: [Target] = [
     .target(
         name: "CofferService",
         dependencies: [
-            "CofferAccess", "CofferCore", "CofferFileHandlers", "CofferFiles", "CofferHandlers", "CofferKeychain",
-            "CofferKeys", "CofferMemory", "CofferRouting", "CofferSystem", "CofferTrash", "CofferVault", "CofferWire",
+            "CofferAudit", "CofferCore", "CofferFiles", "CofferHandlers", "CofferKeychain", "CofferKeys",
+            "CofferMemory", "CofferRights", "CofferRouting", "CofferSystem", "CofferVault", "CofferWire",
         ]
     ),
     .target(name: "CofferBus", dependencies: ["CofferCore", "CofferSystem", "CSystemd"]),
+]
+
+let client: [Target] = [
     .target(name: "CofferClient", dependencies: ["CofferCore", "CofferMemory", "CofferSystem", "CofferWire"]),
     .target(
-        name: "CofferBackup",
-        dependencies: ["CofferCore", "CofferCrypto", "CofferMemory", "CofferProcesses", "CofferSystem"]
-    ),
-    .target(
         name: "CofferFoundation",
-        dependencies: ["CofferClient", "CofferCore", "CofferMemory", "CofferSystem", "CofferWire"]
+        dependencies: ["CofferClient", "CofferCore", "CofferSystem", "CofferWire"]
     ),
     .target(
         name: "CofferMount",
@@ -111,149 +92,73 @@ let edges: [Target] = [
             "CFuse", "CofferClient", "CofferCore", "CofferMemory", "CofferProcesses", "CofferSystem", "CofferWire",
         ]
     ),
-    .target(
-        name: "CofferContents",
-        dependencies: ["CofferClient", "CofferCore", "CofferCrypto", "CofferMemory", "CofferRouting", "CofferWire"]
-    ),
-    .target(
-        name: "CofferExchange",
-        dependencies: ["CofferClient", "CofferContents", "CofferCore", "CofferCrypto", "CofferMemory"]
-    ),
+]
+
+let cli: [Target] = [
     .target(
         name: "CofferTerminal",
         dependencies: [
-            "CofferClient",
-            "CofferCore",
-            "CofferMemory",
-            "CofferProcesses",
-            "CofferSystem",
-            "CofferWire",
-            .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            "CofferClient", "CofferCore", "CofferMemory", "CofferProcesses", "CofferSystem", "CofferWire",
+            argumentParser,
         ]
     ),
     .target(
-        name: "CofferSession",
+        name: "CofferSecretFormats",
+        dependencies: ["CofferClient", "CofferCore", "CofferCrypto", "CofferMemory", "CofferWire"]
+    ),
+    .target(
+        name: "CofferCommandSupport",
         dependencies: [
-            "CofferClient",
-            "CofferContents",
-            "CofferCore",
-            "CofferMemory",
-            "CofferProcesses",
-            "CofferSystem",
-            "CofferTerminal",
-            "CofferWire",
-            .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            "CofferClient", "CofferCore", "CofferProcesses", "CofferSecretFormats", "CofferSystem", "CofferTerminal",
+            "CofferWire", argumentParser,
         ]
     ),
     .target(
-        name: "CofferPrograms",
+        name: "CofferBackup",
+        dependencies: ["CofferCore", "CofferCrypto", "CofferMemory", "CofferProcesses", "CofferSystem"]
+    ),
+    .target(
+        name: "CofferBackupCommands",
         dependencies: [
-            "CofferClient",
-            "CofferContents",
-            "CofferMemory",
-            "CofferProcesses",
-            "CofferSession",
-            "CofferSystem",
-            "CofferTerminal",
-            .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            "CofferBackup", "CofferClient", "CofferCommandSupport", "CofferCore", "CofferMemory", "CofferProcesses",
+            "CofferSystem", "CofferTerminal", "CofferWire", argumentParser,
         ]
     ),
     .target(
-        name: "CofferSSHAgent",
+        name: "CofferProvision",
         dependencies: [
-            "CofferClient",
-            "CofferContents",
-            "CofferCore",
-            "CofferCrypto",
-            "CofferMemory",
-            "CofferProcesses",
-            "CofferSession",
-            "CofferSystem",
-            "CofferTerminal",
-            .product(name: "ArgumentParser", package: "swift-argument-parser"),
-        ]
-    ),
-    .target(
-        name: "CofferAdministration",
-        dependencies: [
-            "CofferBackup",
-            "CofferClient",
-            "CofferContents",
-            "CofferCore",
-            "CofferMemory",
-            "CofferProcesses",
-            "CofferSession",
-            "CofferSystem",
-            "CofferTerminal",
-            "CofferWire",
-            .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            "CofferClient", "CofferCommandSupport", "CofferMemory", "CofferProcesses", "CofferSecretFormats",
+            "CofferSystem", "CofferTerminal", argumentParser,
         ]
     ),
     .target(
         name: "CofferImportExport",
         dependencies: [
-            "CofferClient",
-            "CofferContents",
-            "CofferExchange",
-            "CofferMemory",
-            "CofferProcesses",
-            "CofferPrograms",
-            "CofferSession",
-            "CofferSystem",
-            "CofferTerminal",
-            .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            "CofferClient", "CofferCommandSupport", "CofferCrypto", "CofferMemory", "CofferProcesses",
+            "CofferProvision", "CofferSecretFormats", "CofferSystem", "CofferTerminal", argumentParser,
         ]
     ),
     .target(
-        name: "CofferBackupCommands",
+        name: "CofferSSHAgent",
         dependencies: [
-            "CofferAdministration",
-            "CofferBackup",
-            "CofferClient",
-            "CofferCore",
-            "CofferMemory",
-            "CofferSession",
-            "CofferSystem",
-            "CofferTerminal",
-            "CofferWire",
-            .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            "CofferClient", "CofferCommandSupport", "CofferCore", "CofferCrypto", "CofferMemory", "CofferProcesses",
+            "CofferSecretFormats", "CofferSystem", "CofferTerminal", argumentParser,
         ]
     ),
     .target(
-        name: "CofferSafetyCommands",
+        name: "CofferVaultCommands",
         dependencies: [
-            "CofferClient",
-            "CofferContents",
-            "CofferCore",
-            "CofferMemory",
-            "CofferProcesses",
-            "CofferSession",
-            "CofferSystem",
-            "CofferTerminal",
-            "CofferWire",
-            .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            "CofferBackup", "CofferBackupCommands", "CofferClient", "CofferCommandSupport", "CofferCore",
+            "CofferMemory", "CofferProcesses", "CofferSecretFormats", "CofferSystem", "CofferTerminal", "CofferWire",
+            argumentParser,
         ]
     ),
     .target(
         name: "CofferCommands",
         dependencies: [
-            "CofferAdministration",
-            "CofferBackupCommands",
-            "CofferClient",
-            "CofferContents",
-            "CofferCore",
-            "CofferCrypto",
-            "CofferImportExport",
-            "CofferMemory",
-            "CofferProcesses",
-            "CofferPrograms",
-            "CofferSafetyCommands",
-            "CofferSession",
-            "CofferSSHAgent",
-            "CofferSystem",
-            "CofferTerminal",
-            "CofferWire",
-            .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            "CofferBackupCommands", "CofferClient", "CofferCommandSupport", "CofferCore", "CofferCrypto",
+            "CofferImportExport", "CofferMemory", "CofferProcesses", "CofferProvision", "CofferSecretFormats",
+            "CofferSSHAgent", "CofferSystem", "CofferTerminal", "CofferVaultCommands", "CofferWire", argumentParser,
         ]
     ),
 ]
@@ -290,6 +195,16 @@ let programs: [Target] = [
     ),
 ]
 
+let layers = [
+    "c": c, "base": base, "vault": vault, "daemon": daemon, "client": client, "cli": cli, "programs": programs,
+]
+for (layer, targets) in layers {
+    for target in targets {
+        let folder = target.name.hasPrefix("Coffer") ? target.name.dropFirst("Coffer".count) : target.name[...]
+        target.path = "Sources/\(layer)/\(folder)"
+    }
+}
+
 func roomTests(_ room: Target) -> Target {
     .testTarget(
         name: "\(room.name)Tests",
@@ -303,8 +218,9 @@ let tests: [Target] =
         .target(
             name: "CofferTestSupport",
             dependencies: [
-                "CofferAccess", "CofferClient", "CofferCore", "CofferFiles", "CofferHandlers", "CofferKeys",
-                "CofferMemory", "CofferRouting", "CofferService", "CofferSystem", "CofferVault", "CofferWire",
+                "CofferAudit", "CofferClient", "CofferCore", "CofferFiles", "CofferHandlers", "CofferKeys",
+                "CofferMemory", "CofferRights", "CofferRouting", "CofferService", "CofferSystem", "CofferVault",
+                "CofferWire",
             ],
             path: "Tests/CofferTestSupport"
         ),
@@ -319,10 +235,10 @@ let tests: [Target] =
         .target(
             name: "FuzzTargets",
             dependencies: [
-                "CofferAccess", "CofferBackup", "CofferChunks", "CofferClient", "CofferContents", "CofferCore",
-                "CofferCrypto", "CofferDatabase", "CofferExchange", "CofferFiles", "CofferKeychain", "CofferKeys",
-                "CofferMemory", "CofferNodes", "CofferRouting", "CofferService", "CofferSSHAgent", "CofferSystem",
-                "CofferVault", "CofferWire",
+                "CofferAudit", "CofferBackup", "CofferClient", "CofferCore", "CofferCrypto", "CofferDatabase",
+                "CofferFileContent", "CofferFiles", "CofferImportExport", "CofferKeychain", "CofferKeys",
+                "CofferMemory", "CofferRights", "CofferRouting", "CofferSecretFormats", "CofferService",
+                "CofferSSHAgent", "CofferSystem", "CofferVault", "CofferWire",
             ],
             path: "Tests/FuzzTargets"
         ),
@@ -335,7 +251,7 @@ let tests: [Target] =
         .executableTarget(
             name: "campaigns",
             dependencies: [
-                "CofferClient", "cofferd", "CofferCore", "CofferMemory", "CofferSystem", "CofferTestSupport",
+                "CofferClient", "CofferCore", "cofferd", "CofferMemory", "CofferSystem", "CofferTestSupport",
                 "CofferWire", "CSQLite",
             ],
             path: "Tests/Campaigns"
@@ -345,17 +261,16 @@ let tests: [Target] =
         .testTarget(
             name: "DocumentTests",
             dependencies: [
-                "benchmarks", "client-example", "coffer", "CofferCore", "CofferCrypto", "cofferd", "CofferExchange",
-                "CofferFoundation", "CofferHandlers", "CofferKeys", "CofferService", "CofferSystem", "CofferTerminal",
+                "benchmarks", "client-example", "coffer", "CofferCore", "CofferCrypto", "cofferd", "CofferFoundation",
+                "CofferHandlers", "CofferImportExport", "CofferKeys", "CofferService", "CofferSystem", "CofferTerminal",
                 "CofferTestSupport", "CofferVault", "CofferWire",
             ]
         ),
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "benchmarks", "CCofferShims", "coffer", "cofferd", "CofferClient", "CofferCore", "CofferCrypto",
-                "CofferDatabase",
-                "CofferMemory", "CofferSystem", "CofferTestSupport", "CofferWire", "CSodium",
+                "benchmarks", "CCofferShims", "coffer", "CofferClient", "CofferCore", "CofferCrypto", "cofferd",
+                "CofferDatabase", "CofferMemory", "CofferSystem", "CofferTestSupport", "CofferWire", "CSodium",
             ]
         ),
         .testTarget(
@@ -364,7 +279,7 @@ let tests: [Target] =
         ),
         .testTarget(name: "SystemdTests", dependencies: ["coffer", "cofferd", "CofferTestSupport"]),
     ]
-    + (foundations + mechanisms + domain + edges).map(roomTests)
+    + (base + vault + daemon + client + cli).map(roomTests)
 
 /// The fuzzer has the `main` of libFuzzer: it links with its sanitizer only, which `packaging/fuzz` sees to.
 let fuzzer: [Target] =
@@ -375,9 +290,8 @@ let fuzzer: [Target] =
 let sanitized: [Target]? =
     Context.environment["COFFER_SANITIZE"] == nil
     ? nil
-    : cEdge + foundations + mechanisms + domain
-        + edges.filter { ["CofferClient", "CofferService"].contains($0.name) }
-        + tests.filter { $0.name == "CofferTestSupport" } + (foundations + mechanisms + domain).map(roomTests)
+    : c + base + vault + (daemon + client).filter { ["CofferClient", "CofferService"].contains($0.name) }
+        + tests.filter { $0.name == "CofferTestSupport" } + (base + vault).map(roomTests)
         + [.target(name: "CSanitizer", path: "Tests/CSanitizer")]
 for target in sanitized ?? [] where target.name == "CofferTestSupport" { target.dependencies.append("CSanitizer") }
 
@@ -395,7 +309,7 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
     ],
-    targets: sanitized ?? cEdge + foundations + mechanisms + domain + edges + programs + tests + fuzzer,
+    targets: sanitized ?? c + base + vault + daemon + client + cli + programs + tests + fuzzer,
     swiftLanguageModes: [.v6]
 )
 

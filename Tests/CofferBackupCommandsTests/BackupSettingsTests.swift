@@ -1,4 +1,4 @@
-import CofferAdministration
+import CofferBackupCommands
 import CofferCore
 import Testing
 

@@ -1,8 +1,7 @@
-import CofferChunks
+import CofferFileContent
 import CofferCore
 import CofferDatabase
 import CofferFiles
-import CofferNodes
 import CofferTestSupport
 import Foundation
 import Testing

@@ -1,4 +1,4 @@
-import CofferChunks
+import CofferFileContent
 import CofferCore
 import CofferDatabase
 import CofferFiles

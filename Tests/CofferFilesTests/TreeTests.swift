@@ -1,7 +1,6 @@
 import CofferCore
 import CofferDatabase
 import CofferFiles
-import CofferNodes
 import CofferTestSupport
 import Testing
 

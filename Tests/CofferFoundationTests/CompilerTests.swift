@@ -30,7 +30,7 @@ import Testing
             }
             """
         let path = try directory.write(program.utf8, to: "program.swift")
-        let modules = ["\(Project.builtWithTests)/Modules", "\(Project.root)/Sources/CSodium", shims]
+        let modules = ["\(Project.builtWithTests)/Modules", "\(Project.root)/Sources/c/CSodium", shims]
         let result = try runCommand(
             "/usr/bin/env",
             ["swiftc", "-typecheck"] + modules.flatMap { ["-I", $0] } + [path],

@@ -18,7 +18,7 @@ import Testing
     }
 
     private static let sourceFile = URL(filePath: #filePath).deletingLastPathComponent()
-        .appending(path: "../../Sources/CofferVault/CatalogSchema.generated.swift").standardizedFileURL
+        .appending(path: "../../Sources/vault/Vault/CatalogSchema.generated.swift").standardizedFileURL
 
     private static func source(of schema: KnownSchema) -> String {
         let rows = schema.rows.map { row in

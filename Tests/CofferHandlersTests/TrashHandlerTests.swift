@@ -1,7 +1,7 @@
 import CofferCore
 import CofferHandlers
 import CofferTestSupport
-import CofferTrash
+import CofferPast
 import CofferVault
 import CofferWire
 import Foundation

@@ -1,5 +1,4 @@
 import CofferClient
-import CofferExchange
 import CofferImportExport
 import Testing
 

@@ -1,4 +1,5 @@
-import CofferAccess
+import CofferAudit
+import CofferRights
 import CofferCore
 import CofferService
 import CofferVault

@@ -38,9 +38,9 @@ package final class Shared<Value: Sendable>: Sendable {
     package func change(_ body: (inout sending Value) -> Void) { mutex.withLock { body(&$0) } }
 }
 
-/// Waits up to a minute for something to become true, and looks at least a few times, however long a look takes.
+/// Waits up to five minutes for something to become true, and looks at least a few times, however long a look takes.
 package func settles(_ condition: () throws -> Bool) rethrows -> Bool {
-    let end = ContinuousClock.now + .seconds(60)
+    let end = ContinuousClock.now + .seconds(300)
     var count = 0
     while count < 5 || ContinuousClock.now < end {
         if try condition() { return true }

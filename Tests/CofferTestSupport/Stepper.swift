@@ -1,4 +1,5 @@
-import CofferAccess
+import CofferAudit
+import CofferRights
 package import CofferCore
 import CofferFiles
 import CofferHandlers

@@ -45,15 +45,9 @@ import Testing
     }
 
     @Test func `every verb of the sources has a synopsis, and no other`() throws {
-        let rooms = [
-            "CofferAdministration", "CofferBackupCommands", "CofferCommands", "CofferImportExport", "CofferPrograms",
-            "CofferSafetyCommands",
-            "CofferSSHAgent",
-        ]
-        let files = try rooms.flatMap { room in
-            try FileManager.default.contentsOfDirectory(
-                atPath: Page.root.appending(path: "Sources/\(room)/Verbs").path
-            )
+        let folder = Page.root.appending(path: "Sources/cli")
+        let files = try FileManager.default.contentsOfDirectory(atPath: folder.path).flatMap { room in
+            (try? FileManager.default.contentsOfDirectory(atPath: folder.appending(path: "\(room)/Verbs").path)) ?? []
         }
         let verbs = files.filter { $0 != "PlacementArguments.swift" }.map {
             $0.replacing(".swift", with: "").lowercased()
@@ -101,7 +95,7 @@ import Testing
     }
 
     @Test func `every variable of the environment that is read is on the page`() throws {
-        for file in ["CofferTerminal/Environment.swift", "cofferd/Options.swift"] {
+        for file in ["cli/Terminal/Environment.swift", "programs/cofferd/Options.swift"] {
             let source = try String(contentsOf: Page.root.appending(path: "Sources/\(file)"), encoding: .utf8)
             for match in source.matches(of: /environment\("(\w+)"\)/) {
                 #expect(page.text.contains("`\(match.1)`"), "\(match.1)")

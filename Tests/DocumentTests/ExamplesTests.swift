@@ -157,7 +157,7 @@ import Testing
     }
 
     @Test func `every line of code on the client's page is in its examples`() throws {
-        let folder = Page.root.appending(path: "Sources/CofferClient/CofferClient.docc")
+        let folder = Page.root.appending(path: "Sources/client/Client/CofferClient.docc")
         let page = try String(contentsOf: folder.appending(path: "UsingTheClient.md"), encoding: .utf8)
         let examples = Page.root.appending(path: "proto-docs/examples/swift")
         let source = try ["Example.swift", "Methods.swift"].flatMap { name in

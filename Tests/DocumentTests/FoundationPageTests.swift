@@ -36,7 +36,7 @@ import Testing
 
     @Test func `the errors are those of the code, and each status has a constant of its value`() throws {
         let rows = try page.table(["code", "reading a file", "writing a file", "keychain", "its value"])
-        let source = try Self.source("Sources/CofferFoundation/Security/SecStatus.swift")
+        let source = try Self.source("Sources/client/Foundation/Security/SecStatus.swift")
         let constants = source.matches(of: /public let (errSec\w+): OSStatus = (-?\d+)/).map { ($0.1, $0.2) }
         let names = Dictionary(uniqueKeysWithValues: constants.map { (String($0.1), String($0.0)) })
         #expect(names.count == ErrorCode.table.count + 1 && names["0"] == "errSecSuccess")
@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test func `the constants are those of the code, with their values`() throws {
-        let source = try Self.source("Sources/CofferFoundation/Security/SecConstants.swift")
+        let source = try Self.source("Sources/client/Foundation/Security/SecConstants.swift")
         let constants = source.matches(of: /public let (k\w+) = "([^"]*)"/).map { "\($0.1) = \($0.2)" }
         let attributes = try page.table(["constant", "value", "attribute"])
         let others = try page.table(["what", "constants"]).flatMap { row in
@@ -78,7 +78,7 @@ import Testing
         #expect(rows.map { $0[0].quotedWords[0] }.sorted() == files.keys.sorted())
         for row in rows {
             let name = row[0].quotedWords[0]
-            let source = try #require(files[name]).map { try Self.source("Sources/CofferFoundation/\($0).swift") }
+            let source = try #require(files[name]).map { try Self.source("Sources/client/Foundation/\($0).swift") }
                 .joined()
             let member = /public (?:static |mutating |convenience )*(?:(?:func|var|let) `?(\w+)|(init)\()/
             let members = Set(source.matches(of: member).map { String($0.1 ?? $0.2 ?? "") })

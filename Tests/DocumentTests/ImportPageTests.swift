@@ -1,4 +1,4 @@
-import CofferExchange
+import CofferImportExport
 import Testing
 
 /// The tables of `proto-docs/IMPORT.md`.

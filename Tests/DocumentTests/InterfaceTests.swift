@@ -4,7 +4,7 @@ import CofferWire
 import Foundation
 import Testing
 
-/// `proto-docs/openrpc.json` as the source of `Interface` in `Sources/CofferCore` and `Sources/CofferWire`.
+/// `proto-docs/openrpc.json` as the source of `Interface` in `Sources/base/Core` and `Sources/base/Wire`.
 @Suite struct InterfaceTests {
     private let rpc: OpenRPC
 

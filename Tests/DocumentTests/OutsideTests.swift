@@ -9,7 +9,7 @@ import Testing
         let isBeside = FileManager.default.fileExists(atPath: beside.path)
         let modules = isBeside ? beside : Page.root.appending(path: ".build/debug/Modules")
         let shims = modules.deletingLastPathComponent().appending(path: "CCofferShims.build")
-        let folders = [modules, shims, Page.root.appending(path: "Sources/CSodium")]
+        let folders = [modules, shims, Page.root.appending(path: "Sources/c/CSodium")]
         let options = ["-typecheck", "-swift-version", "6", "-warnings-as-errors", "-parse-as-library"]
         return try Programs.run(
             URL(filePath: "/usr/bin/env"),

@@ -56,7 +56,7 @@ import Testing
             try Page($0).table(header)
         }
         let source = try String(
-            contentsOf: Page.root.appending(path: "Sources/CofferCore/Limits.swift"),
+            contentsOf: Page.root.appending(path: "Sources/base/Core/Limits.swift"),
             encoding: .utf8
         )
         let declared = source.matches(of: /public static let (\w+)/).map { String($0.1) }

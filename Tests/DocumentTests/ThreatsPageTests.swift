@@ -97,7 +97,7 @@ import Testing
 
     @Test func `every bound of what clients can fill is that of the code`() throws {
         let rows = try page.table(["what", "filled by", "bound", "beyond it", "held by"])
-        let file = Page.root.appending(path: "Sources/CofferCore/Limits.swift")
+        let file = Page.root.appending(path: "Sources/base/Core/Limits.swift")
         let limits = try String(contentsOf: file, encoding: .utf8)
         let named: [String: Int] = [
             "connections": Limits.connections, "requestsInFlight": Limits.requestsInFlight,

@@ -1,4 +1,4 @@
-import CofferContents
+import CofferSecretFormats
 import CofferCore
 import CofferCrypto
 import CofferMemory

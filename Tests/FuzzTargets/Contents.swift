@@ -1,5 +1,5 @@
 import CofferClient
-import CofferContents
+import CofferSecretFormats
 import CofferCore
 import CofferMemory
 

@@ -1,6 +1,6 @@
 import CofferClient
 import CofferCore
-import CofferExchange
+import CofferImportExport
 
 /// The files of other programs, whose format the first byte chooses.
 ///

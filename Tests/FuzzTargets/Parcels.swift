@@ -1,5 +1,5 @@
 import CofferClient
-import CofferContents
+import CofferSecretFormats
 import CofferCore
 
 /// A parcel, a description or a recipient that is accepted is written as it was read.

@@ -1,5 +1,6 @@
-import CofferAccess
-import CofferChunks
+import CofferAudit
+import CofferRights
+import CofferFileContent
 import CofferCore
 import CofferCrypto
 import CofferDatabase
@@ -7,7 +8,6 @@ import CofferFiles
 import CofferKeychain
 import CofferKeys
 import CofferMemory
-import CofferNodes
 import CofferSystem
 import Glibc
 

@@ -1,5 +1,6 @@
-import CofferAccess
-import CofferChunks
+import CofferAudit
+import CofferRights
+import CofferFileContent
 import CofferCore
 import CofferCrypto
 import CofferDatabase

@@ -1,10 +1,9 @@
-import CofferChunks
+import CofferFileContent
 import CofferCore
 import CofferCrypto
 import CofferFiles
 import CofferKeys
 import CofferMemory
-import CofferNodes
 
 /// A keybag that is read is the same bytes when it is written, and is authentic only as its device key closed it.
 func checkKeybag(_ input: [UInt8]) throws(FuzzFinding) {

@@ -24,7 +24,7 @@ import Testing
     @Test func `only CofferFoundation imports Foundation`() throws {
         let words = /\bimport\s+(\w+\s+)?Foundation/
         for (place, line) in codeLines
-        where !place.path.hasPrefix("Sources/CofferFoundation/") && line.contains(words) {
+        where !place.path.hasPrefix("Sources/client/Foundation/") && line.contains(words) {
             Issue.record("\(place): it slows down the start, and makes copies that are never wiped")
         }
     }
@@ -32,18 +32,12 @@ import Testing
     @Test func `both programs print at one place, where control characters are escaped`() throws {
         let printing = /\b(?:Glibc\.write|f?puts|[fv]?printf|putchar|perror|psignal|syslog|FileHandle)\(/
         let places = codeLines.filter { place, line in
-            Self.programRooms.contains { place.path.hasPrefix("Sources/\($0)/") } && line.contains(printing)
+            place.path.hasPrefix("Sources/cli/") || place.path.hasPrefix("Sources/programs/coffer")
         }
+        .filter { place, line in !place.path.hasPrefix("Sources/programs/coffer-mount/") && line.contains(printing) }
         let files = Set(places.map(\.place.path))
-        #expect(files == ["Sources/CofferTerminal/Output.swift", "Sources/cofferd/Daemon.swift"])
+        #expect(files == ["Sources/cli/Terminal/Output.swift", "Sources/programs/cofferd/Daemon.swift"])
     }
-
-    /// What the two programs are made of, beside the rooms that they share with libraries.
-    private static let programRooms = [
-        "coffer", "CofferAdministration", "CofferBackup", "CofferBackupCommands", "CofferCommands", "CofferContents",
-        "cofferd", "CofferImportExport", "CofferPrograms", "CofferSafetyCommands", "CofferSession",
-        "CofferSSHAgent", "CofferTerminal",
-    ]
 
     @Test func `no test imports a room as testable`() throws {
         for source in try Repository.sources(under: "Tests") {
@@ -55,7 +49,7 @@ import Testing
 
     @Test func `the one fatalError is where libsodium starts`() throws {
         let places = codeLines.filter { $0.line.contains("fatalError(") }.map(\.place.path)
-        #expect(places == ["Sources/CofferMemory/Sodium.swift"])
+        #expect(places == ["Sources/base/Memory/Sodium.swift"])
     }
 
     /// An `!` behind a value, which is no operator and in no text.
@@ -77,46 +71,54 @@ import Testing
     }
 
     private static let preconditions = [
-        "Sources/CofferCore/ByteFormat.swift": 1, "Sources/CofferCrypto/BcryptKey.swift": 1,
-        "Sources/CofferCrypto/ChunkCipher.swift": 1, "Sources/CofferCrypto/EncodedKey+Signing.swift": 1,
-        "Sources/CofferCrypto/HMACSHA256.swift": 1, "Sources/CofferCrypto/KeyDerivation.swift": 1,
-        "Sources/CofferCrypto/KeyedHash.swift": 1, "Sources/CofferCrypto/OneTimePassword.swift": 1,
-        "Sources/CofferCrypto/SigningKey.swift": 3, "Sources/CofferHandlers/Items/ItemChanges.swift": 1,
-        "Sources/CofferMemory/SecretBytes.swift": 3, "Sources/CofferMemory/Sodium.swift": 1,
-        "Sources/CofferNodes/NodeMetadata.swift": 1, "Sources/CofferSystem/TwoSlotFile.swift": 1,
+        "Sources/base/Core/ByteFormat.swift": 1, "Sources/base/Crypto/BcryptKey.swift": 1,
+        "Sources/base/Crypto/ChunkCipher.swift": 1, "Sources/base/Crypto/EncodedKey+Signing.swift": 1,
+        "Sources/base/Crypto/HMACSHA256.swift": 1, "Sources/base/Crypto/KeyDerivation.swift": 1,
+        "Sources/base/Crypto/KeyedHash.swift": 1, "Sources/base/Crypto/OneTimePassword.swift": 1,
+        "Sources/base/Crypto/SigningKey.swift": 3, "Sources/vault/Handlers/Items/ItemChanges.swift": 1,
+        "Sources/base/Memory/SecretBytes.swift": 3, "Sources/base/Memory/Sodium.swift": 1,
+        "Sources/vault/Files/Nodes/NodeMetadata.swift": 1, "Sources/base/System/TwoSlotFile.swift": 1,
     ]
 
     private static func isOfDaemon(_ place: Place) -> Bool {
-        (daemonRooms + ["CofferCore"]).contains { place.path.hasPrefix("Sources/\($0)/") }
+        daemonFolders.contains { place.path.hasPrefix($0) }
     }
 
+    /// What `cofferd` is made of.
+    private static let daemonFolders = (try? Manifest.closure(of: "cofferd").map(\.folder)) ?? []
+
+    /// What runs on its loop.
+    private static let topFolders = [
+        "Sources/daemon/", "Sources/programs/cofferd/", "Sources/vault/Handlers/", "Sources/vault/Vault/",
+    ]
+
     @Test func `nothing is public but the two libraries and the values they name`() throws {
-        let conformances = "Sources/CofferSession/ArgumentConformances.swift"
+        let conformances = "Sources/cli/CommandSupport/ArgumentConformances.swift"
         // One of its words.
-        let words = "Sources/CofferCommands/WordList.generated.swift"
+        let words = "Sources/cli/Commands/WordList.generated.swift"
         let text = /"(?:[^"\\]|\\.)*"/
         let exported = /\bpublic\b(?!\s+import\b)|\bopen\s+class\b/
         for (place, line) in codeLines
         where place.path != words && line.contains(exported) && line.replacing(text, with: "").contains(exported) {
             let values = [
-                "Sources/CofferCore/", "Sources/CofferWire/Interface/", "Sources/CofferWire/MethodParameters.swift",
+                "Sources/base/Core/", "Sources/base/Wire/Interface/", "Sources/base/Wire/MethodParameters.swift",
             ]
             let isAllowed = (Self.libraries + values).contains { place.path.hasPrefix($0) }
             #expect(isAllowed, "\(place)")
         }
         let importing = /^\s*public\s+import\b/
         for (place, line) in codeLines where line.contains(importing) {
-            let places = Self.libraries + ["Sources/CofferWire/Interface/", conformances]
+            let places = Self.libraries + ["Sources/base/Wire/Interface/", conformances]
             let isAllowed = places.contains { place.path.hasPrefix($0) }
             #expect(isAllowed, "\(place)")
         }
     }
 
-    private static let libraries = ["Sources/CofferClient/", "Sources/CofferFoundation/"]
+    private static let libraries = ["Sources/client/Client/", "Sources/client/Foundation/"]
 
     @Test func `the rooms without side effects have nothing unchecked`() throws {
-        for room in ["CofferCore", "CofferRouting", "CofferWire"] {
-            for source in try Repository.sources(under: "Sources/\(room)") {
+        for folder in ["Sources/base/Core/", "Sources/base/Wire/", "Sources/vault/Routing/"] {
+            for source in try Repository.sources(under: folder) {
                 for line in source.lines.map(\.withoutComment) {
                     let isChecked = !line.contains("nonisolated(unsafe)") && !line.contains("@unchecked")
                     #expect(isChecked, "\(source.path)")
@@ -125,34 +127,18 @@ import Testing
         }
     }
 
-    @Test func `the daemon has no async code, and nothing unchecked crosses its threads`() throws {
-        let words = /\b(async|await|actor|Task|DispatchQueue|@MainActor)\b/
-        for room in Self.daemonRooms {
-            for source in try Repository.sources(under: "Sources/\(room)") {
-                for line in source.lines.map(\.withoutComment) {
-                    #expect(!line.contains(words), "\(source.path): \(line)")
-                    if Self.topRooms.contains(room) { #expect(!line.contains("@unchecked"), "\(source.path): \(line)") }
-                }
-            }
+    @Test func `nothing unchecked crosses the threads of the daemon's top half`() throws {
+        for (place, line) in codeLines where Self.topFolders.contains(where: { place.path.hasPrefix($0) }) {
+            #expect(!line.contains("@unchecked"), "\(place)")
         }
     }
 
-    /// What `cofferd` is made of.
-    private static let daemonRooms =
-        topRooms + [
-            "CofferAccess", "CofferChunks", "CofferCrypto", "CofferDatabase", "CofferFiles", "CofferKeychain",
-            "CofferKeys", "CofferMemory", "CofferNodes", "CofferRouting", "CofferSystem", "CofferTrash", "CofferWire",
-        ]
-    private static let topRooms = [
-        "CofferBus", "CofferFileHandlers", "CofferHandlers", "CofferService", "CofferVault", "cofferd",
-    ]
-
     @Test func `SQL is written in the stores and the catalog, and nowhere above them`() throws {
         let statement = /\b(SELECT [^ ]|INSERT (OR|INTO)|UPDATE \w+ SET|DELETE FROM|CREATE (TABLE|INDEX)|PRAGMA )/
-        let stores = [
-            "CofferAccess", "CofferDatabase", "CofferFiles", "CofferKeychain", "CofferNodes", "CofferTrash",
+        let places = [
+            "Sources/base/Database/", "Sources/vault/Audit/", "Sources/vault/Files/", "Sources/vault/Keychain/",
+            "Sources/vault/Past/", "Sources/vault/Rights/",
         ]
-        let places = stores.map { "Sources/\($0)/" }
         for (place, line) in codeLines where line.contains(statement) {
             let isStore = (places + Self.catalog).contains { place.path.hasPrefix($0) }
             #expect(isStore, "\(place)")
@@ -161,8 +147,8 @@ import Testing
 
     /// The catalog, and the schema that it compares with its own.
     private static let catalog = [
-        "Sources/CofferVault/Catalog.swift", "Sources/CofferVault/CatalogSchema.generated.swift",
-        "Sources/CofferVault/CatalogSettings.swift",
+        "Sources/vault/Vault/Catalog.swift", "Sources/vault/Vault/CatalogSchema.generated.swift",
+        "Sources/vault/Vault/CatalogSettings.swift",
     ]
 
     @Test func `every bound of the daemon's top half is in Limits`() throws {
@@ -170,29 +156,15 @@ import Testing
         // What files and descriptors are known by.
         let identifiers = ["applicationID", "first", "textColumn", "version"]
         for (place, line) in codeLines
-        where Self.topRooms.contains(where: { place.path.hasPrefix("Sources/\($0)/") }) {
+        where Self.topFolders.contains(where: { place.path.hasPrefix($0) }) {
             guard let match = line.firstMatch(of: constant) else { continue }
             #expect(identifiers.contains(String(match.name)), "\(place)")
         }
     }
 
-    @Test func `the way of a secret to its row is an afternoon's reading`() throws {
-        let page = try String(
-            contentsOf: Repository.root.appending(path: "Sources/CofferHandlers/CofferHandlers.docc/CofferHandlers.md"),
-            encoding: .utf8
-        )
-        let files = page.matches(of: /`(Coffer\w+\/[\w\/+]+\.swift)`/).map { "Sources/\($0.1)" }
-        #expect((10...12).contains(Set(files).count))
-        let lines = try files.flatMap { path in
-            try String(contentsOf: Repository.root.appending(path: path), encoding: .utf8).split(separator: "\n")
-        }
-        let code = lines.count { !$0.trimmingPrefix(while: { $0 == " " }).hasPrefix("//") }
-        #expect(code <= 2000)
-    }
-
     @Test func `every room has a front page of ten to thirty-five lines`() throws {
-        for room in try Repository.swiftRooms() {
-            let page = Repository.root.appending(path: "Sources/\(room)/\(room).docc/\(room).md")
+        for room in try Manifest.rooms.get() {
+            let page = Repository.root.appending(path: "\(room.folder)\(room).docc/\(room).md")
             let text = try String(contentsOf: page, encoding: .utf8)
             #expect(text.hasPrefix("# ``\(room)``\n"), "\(room)")
             let lineCount = text.count { $0 == "\n" }

@@ -1,51 +1,98 @@
 import Foundation
 import Testing
 
-/// Who may see whom.
+/// Who may see whom: what Package.swift says, which is the architecture.
 @Suite struct LayeringTests {
-    @Test func `every room of the manifest is in the table, with the same dependencies`() throws {
-        let manifest = try Manifest()
-        #expect(manifest.dependencies == allowedTargets)
+    private let rooms: [Manifest.Room]
+
+    init() throws { rooms = try Manifest.rooms.get() }
+
+    @Test func `the folders of Sources are the layers and the targets of the manifest`() throws {
+        let folders = Set(
+            try Repository.sources(under: "Sources").map { source in
+                source.path.split(separator: "/").prefix(3).joined(separator: "/") + "/"
+            }
+        )
+        #expect(folders == Set(rooms.map(\.folder)))
     }
 
-    @Test func `every folder of Sources that holds Swift is in the table`() throws {
-        let rooms = try Repository.swiftRooms()
-        #expect(rooms == allowedTargets.keys.sorted())
-    }
-
-    @Test(arguments: allowedTargets.keys.sorted())
-    func `imports stay inside the table`(room: String) throws {
-        let allowed = allowedTargets[room] ?? []
-        for (module, path) in try imports(of: room) where !isAllowed(module, in: room, allowed) {
-            Issue.record("\(path) imports \(module)")
+    @Test func `the map names every room, in its layer, and files that there are`() throws {
+        let map = try String(contentsOf: Repository.root.appending(path: "Sources/README.md"), encoding: .utf8)
+        var rows: [String: [String]] = [:]
+        var layer = ""
+        for line in map.split(separator: "\n") {
+            guard let row = line.wholeMatch(of: /\| (\*\*)?(.+?)(?:\*\*)? \| .+/), row.2 != "room" else { continue }
+            if row.1 != nil {
+                layer = String(row.2)
+            } else {
+                rows[layer, default: []] += row.2.components(separatedBy: ", ")
+            }
+        }
+        for room in rooms where room.layer != "programs" {
+            let folder = room.folder.split(separator: "/").last.map(String.init) ?? ""
+            #expect(rows[room.layer]?.contains(folder) == true, "\(room)")
+        }
+        #expect(map.count { $0 == "\n" } <= 80)
+        for file in map.matches(of: /`([a-z]+\/[\w\/+.]+\.swift)`/) {
+            let path = Repository.root.appending(path: "Sources/\(file.1)").path
+            #expect(FileManager.default.fileExists(atPath: path), "\(file.1)")
         }
     }
 
-    @Test func `a C library has no importers but its own`() throws {
-        for room in try Repository.swiftRooms() {
-            for (module, path) in try imports(of: room) {
-                let isSole = soleImporters[module]?.contains(room) ?? true
-                #expect(isSole, "\(path) imports \(module)")
+    @Test func `a room names only rooms of layers that its own may see`() throws {
+        let layers = Dictionary(uniqueKeysWithValues: rooms.map { ($0.name, $0.layer) })
+        for room in rooms {
+            let visible = Self.visible[room.layer] ?? []
+            for dependency in room.dependencies {
+                let layer = layers[dependency] ?? "c"
+                #expect(layer == room.layer || visible.contains(layer), "\(room) names \(dependency)")
             }
         }
     }
 
+    /// What each layer may see beside itself: the daemon's half and the clients' half meet in `base` only.
+    private static let visible: [String: Set<String>] = [
+        "base": ["c"], "vault": ["base"], "daemon": ["c", "base", "vault"], "client": ["c", "base"],
+        "cli": ["c", "base", "client"], "programs": ["c", "base", "daemon", "client", "cli"],
+    ]
+
+    @Test func `each room imports what it names, and nothing else`() throws {
+        for room in rooms {
+            let imported = try imports(of: room)
+            for (module, path) in imported where !Self.system.contains(module) {
+                #expect(room.dependencies.contains(module), "\(path) imports \(module)")
+            }
+            let unused = Set(room.dependencies).subtracting(imported.map(\.module))
+            #expect(unused.isEmpty, "\(room) names \(unused) in vain")
+        }
+    }
+
+    private static let system: Set = ["Foundation", "Glibc", "Swift", "Synchronization"]
+
+    /// Values, rules and rows are known without asking the machine.
+    @Test(
+        arguments: [
+            "CofferAudit", "CofferCore", "CofferDatabase", "CofferKeychain", "CofferMemory", "CofferPast",
+            "CofferRights", "CofferRouting", "CofferWire",
+        ]
+    )
+    func `a room of values makes no system call`(name: String) throws {
+        let room = try #require(rooms.first { $0.name == name })
+        for (module, path) in try imports(of: room) where module == "Glibc" { Issue.record("\(path)") }
+    }
+
     @Test func `the dependencies of each target of the manifest are sorted, products last`() throws {
-        for (room, dependencies) in try Manifest().order {
-            let names = dependencies.filter { $0 != "ArgumentParser" }
+        for room in rooms {
+            let names = room.dependencies.filter { $0 != "ArgumentParser" }
             #expect(names == names.sorted { $0.lowercased() < $1.lowercased() }, "\(room)")
         }
     }
 
     /// One of them would link the runtime of concurrency into it, and that libdispatch, which start with each process.
     @Test func `the daemon is built without tasks and their clocks`() throws {
-        var rooms: Set = ["cofferd"]
-        while case let further = rooms.union(rooms.flatMap { allowedTargets[$0] ?? [] }), further != rooms {
-            rooms = further
-        }
-        let foreign = /\b(ContinuousClock|SuspendingClock|async|await|actor|Task|AsyncStream|MainActor)\b/
-        for room in rooms {
-            for source in try Repository.sources(under: "Sources/\(room)") {
+        let foreign = /\b(ContinuousClock|SuspendingClock|async|await|actor|Task|AsyncStream|MainActor|DispatchQueue)\b/
+        for room in try Manifest.closure(of: "cofferd") {
+            for source in try Repository.sources(under: room.folder) {
                 for line in source.lines where line.withoutComment.contains(foreign) {
                     Issue.record("\(source.path): \(line)")
                 }
@@ -53,12 +100,8 @@ import Testing
         }
     }
 
-    private func isAllowed(_ module: String, in room: String, _ allowed: Set<String>) -> Bool {
-        allowed.contains(module) || systemImporters[module]?.contains(room) == true
-    }
-
-    private func imports(of room: String) throws -> [(module: String, path: String)] {
-        try Repository.sources(under: "Sources/\(room)").flatMap { source in
+    private func imports(of room: Manifest.Room) throws -> [(module: String, path: String)] {
+        try Repository.sources(under: room.folder).flatMap { source in
             source.lines.compactMap { line in importedModule(line).map { ($0, source.path) } }
         }
     }
@@ -77,23 +120,4 @@ private func importedModule(_ line: Substring) -> String? {
     let hasKind = kinds.contains(String(words[place + 1])) && place + 2 < words.count
     let name = words[hasKind ? place + 2 : place + 1]
     return name.split(separator: ".").first.map(String.init)
-}
-
-/// The targets of Package.swift that ship, read as text.
-private struct Manifest {
-    private(set) var order: [String: [String]] = [:]
-
-    var dependencies: [String: Set<String>] { order.mapValues { Set($0) } }
-
-    init() throws {
-        let text = try String(contentsOf: Repository.root.appending(path: "Package.swift"), encoding: .utf8)
-        let shipped = try #require(text.range(of: "let tests")).lowerBound
-        let target = /\.(?:target|executableTarget)\(\s*name: "([\w-]+)"(?:,\s*dependencies: \[(.*?)\])?/
-            .dotMatchesNewlines()
-        let product = /\.product\(name: "(\w+)", package: "[^"]+"\)/
-        let drawing = String(text[..<shipped]).replacing(product) { "\"\($0.1)\"" }
-        for match in drawing.matches(of: target) where !["CCofferShims", "CLogWriter"].contains(match.1) {
-            order[String(match.1)] = (match.2 ?? "").matches(of: /"(\w+)"/).map { String($0.1) }
-        }
-    }
 }

@@ -12,12 +12,12 @@ enum Repository {
         let lines: [Substring]
     }
 
-    /// Every Swift source under a folder, by its path from the root.
+    /// Every Swift source under a folder, which ends with a slash unless it is one of the top, by its path from the root.
     static func sources(under folder: String) throws -> [Source] {
         guard let top = folder.split(separator: "/").first, top != folder else {
             return try (folder == "Sources" ? own : tests).get()
         }
-        return try sources(under: String(top)).filter { $0.path.hasPrefix(folder + "/") }
+        return try sources(under: String(top)).filter { $0.path.hasPrefix(folder) }
     }
 
     // Read once: each rule looks at all of them.
@@ -33,14 +33,6 @@ enum Repository {
             return Source(path: "\(folder)/\(name)", lines: lines)
         }
     }
-
-    /// The folders of `Sources`.
-    static func rooms() throws -> [String] {
-        try FileManager.default.contentsOfDirectory(atPath: root.appending(path: "Sources").path).sorted()
-    }
-
-    /// The folders of `Sources` that hold Swift.
-    static func swiftRooms() throws -> [String] { try rooms().filter { try !sources(under: "Sources/\($0)").isEmpty } }
 }
 
 extension Substring {

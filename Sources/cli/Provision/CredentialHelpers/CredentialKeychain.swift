@@ -1,0 +1,221 @@
+internal import ArgumentParser
+package import CofferClient
+package import CofferSecretFormats
+internal import CofferMemory
+package import CofferCommandSupport
+internal import CofferTerminal
+
+/// The options of the credential helpers, which a configuration may give before the operation.
+struct CredentialHelperOptions: ParsableArguments {
+    @OptionGroup var access: GroupOptions
+    @OptionGroup var connection: ConnectionOptions
+
+    /// Connects.
+    ///
+    /// - Parameters:
+    ///   - program: The program that asks for credentials, for a prompt.
+    ///   - mayAsk: Whether that program allows a prompt on the terminal.
+    func connect(for program: Line, mayAsk: Bool = true) throws(CofferError) -> CredentialKeychain {
+        CredentialKeychain(
+            session: Session(client: try connection.connect(), given: [:]),
+            group: access.group,
+            program: program,
+            canAsk: mayAsk && (try? SecretInput.openTerminal(orElse: "")) != nil
+        )
+    }
+}
+
+/// The keychain as credential helpers use it: a person at the terminal can unlock the vault meanwhile.
+package struct CredentialKeychain {
+    let session: Session
+    /// The access group; `nil` for the caller's first.
+    let group: String?
+    /// The program that asks for credentials.
+    let program: Line
+    /// Whether there is a terminal to ask on.
+    let canAsk: Bool
+
+    /// How many passcodes a person may try; more would have to wait.
+    private static let attempts = 3
+
+    package init(session: Session, group: String?, program: Line, canAsk: Bool) {
+        self.session = session
+        self.group = group
+        self.program = program
+        self.canAsk = canAsk
+    }
+
+    // MARK: Requests
+
+    /// Sends a request; if the vault is locked, again after it was unlocked.
+    @discardableResult
+    func call<Parameters: MethodParameters>(
+        _ params: Parameters,
+        payload: Secret? = nil
+    ) throws(CofferError) -> Returned<Parameters.Result> {
+        do throws(CofferError) {
+            return try send(params, payload)
+        } catch {
+            guard error.code == .interactionNotAllowed, canAsk else { throw error }
+        }
+        try unlock()
+        return try send(params, payload)
+    }
+
+    private func send<Parameters: MethodParameters>(
+        _ params: Parameters,
+        _ payload: Secret?
+    ) throws(CofferError) -> Returned<Parameters.Result> {
+        // Without a terminal, an item that wants an authentication is refused.
+        canAsk ? try session.call(params, payload: payload) : try session.client.call(params, payload: payload)
+    }
+
+    private func unlock() throws(CofferError) {
+        for attempt in 1...Self.attempts {
+            let passcode = try SecretInput.ask(
+                "The vault is locked. Passcode, for \(program): ",
+                limit: Limits.passcodeBytes
+            )
+            do throws(CofferError) {
+                try session.client.call(VaultUnlockParameters(), payload: Secret(passcode))
+                return
+            } catch {
+                guard error.code == .authFailed, attempt < Self.attempts else { throw error }
+                Output.report(error)
+            }
+        }
+    }
+
+    // MARK: Items
+
+    /// A query for items of the group.
+    package func query(_ itemClass: ItemClass, _ attributes: [KeychainAttribute: AttributeValue]) -> KeychainQuery {
+        KeychainQuery(itemClass, attributes.merging(group.map { [.accessGroup: .text($0)] } ?? [:]) { $1 })
+    }
+
+    /// A query for one item, by what identifies it: a reference is looked for in the caller's own groups alone.
+    private func query(for item: KeychainItemInfo) -> KeychainQuery {
+        let known = item.attributes ?? [:]
+        var attributes = known.filter { $0.key == .accessGroup || $0.key == .synchronizable }
+        for attribute in KeychainAttribute.primaryKey(of: item.itemClass) {
+            attributes[attribute] = known[attribute] ?? (attribute.form == .integer ? .integer(0) : .text(""))
+        }
+        return KeychainQuery(item.itemClass, attributes)
+    }
+
+    /// What is known of all items that a query finds, the most recently changed first.
+    ///
+    /// - Throws: `interactionNotAllowed` if there may be more before the first unlock.
+    package func items(_ query: KeychainQuery) throws(CofferError) -> [KeychainItemInfo] {
+        var found: [KeychainItemInfo] = []
+        do throws(CofferError) {
+            try forEachPage { (cursor: String?) throws(CofferError) in
+                let page = try call(
+                    KeychainFindParameters(
+                        query,
+                        limit: .all,
+                        cursor: cursor,
+                        order: .modificationDateDescending,
+                        returns: [.attributes]
+                    )
+                ).value
+                found += page.items
+                guard page.sealedCount == 0 else { throw .sealedCredentials }
+                return page.cursor
+            }
+        } catch {
+            guard error.code == .itemNotFound else { throw error }
+        }
+        return found
+    }
+
+    /// The internet passwords for an address, however it is spelled, the most recently changed first.
+    ///
+    /// - Parameters:
+    ///   - address: The address.
+    ///   - attributes: The attributes of the query. Without one for the path, those for any path are found.
+    /// - Throws: `interactionNotAllowed` if there may be more before the first unlock.
+    package func items(
+        for address: ServerAddress,
+        _ attributes: [KeychainAttribute: AttributeValue]
+    ) throws(CofferError) -> [KeychainItemInfo] {
+        for spelling in address.spellings {
+            let exact = attributes.merging(spelling.attributes.filter { attributes[$0.key] != nil }) { $1 }
+            let found = try items(query(.internetPassword, exact))
+            if !found.isEmpty { return found }
+        }
+        let others = attributes.filter { address.attributes[$0.key] == nil }
+        var found: [KeychainItemInfo] = []
+        try forEachReadable(query(.internetPassword, others)) { item in
+            var own = ServerAddress(item.attributes ?? [:])
+            if attributes[.path] == nil { own.path = address.path }
+            if own.means(address) { found.append(item) }
+        }
+        return found.sorted { $0.modificationDate > $1.modificationDate }
+    }
+
+    /// Calls a closure with all items that a query finds and that are not sealed until the first unlock.
+    private func forEachReadable(
+        _ query: KeychainQuery,
+        _ body: (KeychainItemInfo) -> Void
+    ) throws(CofferError) {
+        do throws(CofferError) {
+            try forEachPage { (cursor: String?) throws(CofferError) in
+                let params = KeychainFindParameters(query, limit: .all, cursor: cursor, returns: [.attributes])
+                // Nobody is asked for a passcode because of what may be there.
+                let page = try send(params, nil).value
+                page.items.forEach(body)
+                return page.cursor
+            }
+        } catch {
+            // Which of them are sealed the exact queries have told.
+            guard error.code == .itemNotFound || error.code == .interactionNotAllowed else { throw error }
+        }
+    }
+
+    /// The secret of an item.
+    package func secret(of item: KeychainItemInfo) throws(CofferError) -> Secret {
+        let found = try call(KeychainFindParameters(query(for: item)))
+        return try found.secrets().compactMap(\.self).first ?? Secret(nil)
+    }
+
+    /// Deletes an item, which another client may have deleted before.
+    package func delete(_ item: KeychainItemInfo) throws(CofferError) {
+        do throws(CofferError) {
+            try call(KeychainDeleteParameters(query(for: item)))
+        } catch {
+            guard error.code == .itemNotFound else { throw error }
+        }
+    }
+
+    /// Adds an internet password.
+    package func add(_ attributes: [KeychainAttribute: AttributeValue], _ content: Secret) throws(CofferError) {
+        let all = query(.internetPassword, attributes).attributes
+        Output.warn(try call(KeychainAddParameters(.internetPassword, all), payload: content).value.warnings)
+    }
+
+    /// Replaces the secret of an item, and attributes of it.
+    package func replace(
+        _ item: KeychainItemInfo,
+        _ attributes: [KeychainAttribute: AttributeValue],
+        removing removed: Set<KeychainAttribute> = [],
+        with content: Secret
+    ) throws(CofferError) {
+        let change = KeychainChange(attributes: attributes, removedAttributes: removed)
+        try call(KeychainUpdateParameters(query(for: item), change, replacingBy: content), payload: content)
+    }
+}
+
+extension KeychainItemInfo {
+    /// When it last changed.
+    fileprivate var modificationDate: Int64 {
+        if case .date(let date) = attributes?[.modificationDate] { date } else { 0 }
+    }
+}
+
+extension CofferError {
+    /// The error if items may match that only the first unlock opens.
+    fileprivate static var sealedCredentials: CofferError {
+        .locked("credentials", in: .beforeFirstUnlock, for: .read)
+    }
+}

@@ -1,0 +1,111 @@
+internal import CofferFileContent
+internal import CofferCore
+internal import CofferDatabase
+
+// Contents on the disk follow the catalog: after each transaction, and at the start of the daemon.
+
+extension FileStore {
+    /// Updates the disk after a transaction was committed.
+    ///
+    /// If this fails, ``recover()`` finishes it.
+    package func settle() {
+        openContents.keepChanges()
+        pins?.noteNew(toPlace)
+        for id in toPlace { try? contents.place(id) }
+        toPlace = []
+        for file in toPlaceOverlays where (try? contents.placeOverlay(file.id)) != nil { file.overlayIsPlaced() }
+        toPlaceOverlays = []
+        for file in committing where file.endCommit() { freeing.append(file) }
+        committing = []
+        creating = []
+        unlinking = []
+        dead += toRemove
+        toRemove = []
+    }
+
+    /// Frees what no row names any more, once that is on the disk: before, a power cut would bring the rows back.
+    package func settleSynced() {
+        let freed = freeing
+        freeing = []
+        for file in freed {
+            file.freeForgotten(keepingSlots: pins != nil)
+            close(file)
+        }
+        removeDead()
+    }
+
+    private func removeDead() {
+        if let pins { dead = pins.keep(dead) }
+        if dead.isEmpty { return }
+        // If the look-up fails, the content stays until the next start.
+        remove(dead)
+        dead = []
+    }
+
+    func remove(_ dead: [ItemID]) {
+        removed += dead.filter { id in (try? tree.contains(id)) == false && (try? contents.remove(id)) != nil }
+    }
+
+    /// Removes the entries of contents that were removed from the list of dead contents.
+    ///
+    /// It is part of the next change: a commit of its own would cost every replacement a second sync.
+    func forgetRemoved() throws {
+        for id in removed {
+            try connection.execute("DELETE FROM file_dead_contents WHERE content = ?", .blob(id.bytes))
+        }
+        removed = []
+    }
+
+    /// Updates the disk after a transaction was rolled back.
+    ///
+    /// - Parameter isCertain: Whether nothing of the transaction can be on the disk. Otherwise its contents stay
+    ///   staged, and ``recover()`` decides.
+    package func abandon(isCertain: Bool) {
+        for file in creating {
+            close(file.content.key, of: file.id)
+            openFiles[file.node] = nil
+            file.undoCreation()
+            if isCertain { contents.discardStagedOverlay(file.id) }
+        }
+        creating = []
+        if isCertain { for id in toPlace { contents.discardStaged(id) } }
+        toPlace = []
+        toPlaceOverlays = []
+        toRemove = []
+        for file in committing { file.undoCommit() }
+        committing = []
+        for file in unlinking {
+            file.undoUnlinking()
+            openFiles[file.node] = file
+        }
+        unlinking = []
+        openContents.undoChanges()
+    }
+
+    /// Finishes what a crash interrupted.
+    package func recover() throws {
+        for name in try contents.stagedNames() {
+            if let id = ItemID(hexadecimal: name), try tree.contains(id) {
+                try contents.place(id)
+            } else if name.hasSuffix(ContentDirectory.overlaySuffix),
+                let id = ItemID(hexadecimal: String(name.dropLast(ContentDirectory.overlaySuffix.count))),
+                try tree.contains(id)
+            {
+                try contents.placeOverlay(id)
+            } else {
+                contents.discardStaged(named: name)
+            }
+        }
+        contents.sweep()
+        try recoverLogged()
+        var dead: [ItemID] = []
+        try connection.rows("SELECT content FROM file_dead_contents") { row in
+            if let id = ItemID(try row.blob(0)) { dead.append(id) }
+            return true
+        }
+        if dead.isEmpty { return }
+        // A content that a row names is not dead, whatever this table says.
+        for id in dead where try !tree.contains(id) { try contents.remove(id) }
+        try connection.execute("DELETE FROM file_dead_contents")
+    }
+}

@@ -1,0 +1,175 @@
+package import CofferCore
+internal import CofferDatabase
+internal import CofferKeys
+
+/// What becomes of the entry that is at the new name of another one.
+package enum MoveMode: Sendable {
+    /// It is an error.
+    case refuses
+    /// It is removed: a directory only if it is empty.
+    case replaces
+    /// It gets the former name of the other one.
+    case exchanges
+}
+
+// Renaming. One or two rows change, whatever is in a directory; classes do not change.
+
+extension FileStore {
+    /// Renames an entry, within the open transaction; missing parent directories of the new path are created.
+    ///
+    /// - Parameters:
+    ///   - name: The path.
+    ///   - target: The new path.
+    ///   - group: The caller's group.
+    ///   - mode: What becomes of what is at the new path.
+    ///   - keepsDirectory: Whether the former directory stays, also if it was made implicitly and is empty now.
+    ///   - now: Milliseconds since 1970.
+    /// - Throws: `itemNotFound`; `duplicateItem` if the target exists and is not to be replaced; `param` if a part of
+    ///   the path is a file, a directory would contain itself, or a path would become too long.
+    package func move(
+        _ name: ItemName,
+        to target: ItemName,
+        in group: String,
+        _ mode: MoveMode,
+        keepsDirectory: Bool = false,
+        now: Int64
+    ) throws {
+        let entry = try requireOwnEntry(name, in: group)
+        if name == target { return }
+        try checkMove(of: entry, to: target)
+        guard let existing = try tree.place(at: target, in: group) else {
+            if mode == .exchanges { throw CofferError.noEntry(target) }
+            try connection.faults.refuseNew(target.quoted)
+            return try move(entry, to: target, replacing: nil, keepsDirectory, now)
+        }
+        if mode == .refuses { throw Self.exists(target, existing.kind) }
+        // Two names of one file: as POSIX has it, nothing is to be done.
+        if existing.id == entry.node.id { return }
+        if mode == .exchanges {
+            let other = try requireOwnEntry(target, in: group)
+            try checkMove(of: other, to: name)
+            return try exchange(entry, other, now)
+        }
+        try checkReplacing(existing, target, by: entry)
+        try move(entry, to: target, replacing: existing, keepsDirectory, now)
+    }
+
+    private func checkReplacing(_ existing: FileTree.Place, _ target: ItemName, by entry: FileEntry) throws {
+        guard (existing.kind == .directory) == entry.isDirectory else {
+            throw CofferError(
+                .duplicateItem,
+                "can't replace \(target.quoted): a file takes the place of a file only, a directory of a directory",
+                operation: .write,
+                reason: existing.kind == .directory ? .isDirectory : .notDirectory
+            )
+        }
+        if existing.kind == .directory, try !tree.isEmpty(existing.id) { throw Self.notEmpty(target, .duplicateItem) }
+    }
+
+    private func move(
+        _ entry: FileEntry,
+        to target: ItemName,
+        replacing existing: FileTree.Place?,
+        _ keepsDirectory: Bool,
+        _ now: Int64
+    ) throws {
+        var row = try nameRow(of: entry)
+        let dead = try connection.transaction {
+            try forgetRemoved()
+            // The parents come first: the removal of the replaced entry would not prune them, but the moved entry may
+            // be their only one.
+            let parent = try tree.makeParents(of: target, in: entry.metadata.group, now: now)
+            let dead = try existing.flatMap { existing in
+                guard let file = entry.file else {
+                    return try removeName(existing.name, of: existing.id, content: existing.content, now: now)
+                }
+                let heir = Heir(
+                    node: file.node,
+                    protectionClass: file.protectionClass,
+                    name: target,
+                    group: entry.metadata.group
+                )
+                return try replace(existing, by: heir, keepCount: nil, now: now)
+            }
+            let former = row.parent
+            row.parent = parent
+            row.metadata.name = target.lastComponent
+            row.metadata.times.changed = NodeTimes.nanoseconds(now)
+            try tree.update(row)
+            if row.kind == .hardLink { try tree.touchChanged(entry.node.id, now: now) }
+            try tree.touch(parent, now: now)
+            try tree.didRemove(from: former, keepsDirectory: keepsDirectory, now: now)
+            return dead
+        }
+        if let dead { toRemove.append(dead) }
+    }
+
+    private func exchange(_ one: FileEntry, _ other: FileEntry, _ now: Int64) throws {
+        var (first, second) = (try nameRow(of: one), try nameRow(of: other))
+        try connection.transaction {
+            // Two rows can't have one place, not even between the two changes.
+            try connection.execute("UPDATE file_nodes SET parent = -2 WHERE id = ?", .integer(first.id))
+            let place = (parent: first.parent, name: first.metadata.name)
+            (first.parent, first.metadata.name) = (second.parent, second.metadata.name)
+            (second.parent, second.metadata.name) = (place.parent, place.name)
+            for var row in [second, first] {
+                row.metadata.times.changed = NodeTimes.nanoseconds(now)
+                try tree.update(row)
+                if let target = row.target { try tree.touchChanged(target, now: now) }
+            }
+            for parent in Set([first.parent, second.parent]) { try tree.touch(parent, now: now) }
+        }
+    }
+
+    /// The row that gives an entry its name.
+    private func nameRow(of entry: FileEntry) throws -> FileTree.Node {
+        guard let name = entry.name, name.id != entry.node.id else { return entry.node }
+        guard let row = try tree.node(numbered: name.id, entry.quoted) else { throw FileTree.dangling(entry.quoted) }
+        return row
+    }
+
+    // MARK: Directories
+
+    private func checkMove(of entry: FileEntry, to target: ItemName) throws {
+        guard entry.isDirectory else { return }
+        if target.path.utf8.starts(with: (entry.path + "/").utf8) {
+            throw CofferError(
+                .param,
+                "can't move \(entry.quoted) to \(target.quoted): that is inside of it",
+                reason: .insideItself
+            )
+        }
+        try checkDepth(of: entry, at: target)
+    }
+
+    /// Checks that every path below a directory is valid after the directory is moved.
+    private func checkDepth(of directory: FileEntry, at target: ItemName) throws {
+        let depth = target.components.count
+        let byteCount = target.path.utf8.count
+        let formerDepth = directory.path.utf8.count { $0 == UInt8(ascii: "/") } + 1
+        if depth <= formerDepth && byteCount <= directory.path.utf8.count { return }
+        let height = try tree.height(of: directory.node.id) + 1
+        // Most trees are so flat that no name has to be read.
+        let isShort = byteCount + height * (Limits.nameComponentBytes + 1) <= Limits.nameBytes
+        if depth + height <= Limits.nameComponents && isShort { return }
+        var walk = walk(below: directory, in: [directory.metadata.group], isRecursive: true)
+        let growth = byteCount - directory.path.utf8.count
+        while let visit = try walk.next() {
+            guard case .entry(let entry) = visit else { continue }
+            let parts = entry.path.utf8.count { $0 == UInt8(ascii: "/") } + 1 - formerDepth + depth
+            guard parts <= Limits.nameComponents, entry.path.utf8.count + growth <= Limits.nameBytes else {
+                throw CofferError(
+                    .param,
+                    "can't move \(directory.quoted) to \(target.quoted): the path of \(entry.quoted) would become too long",
+                    hint: "a path has at most \(Limits.nameComponents) parts and \(Limits.nameBytes) bytes",
+                    reason: .nameTooLong
+                )
+            }
+        }
+    }
+}
+
+extension ItemName {
+    /// The part after the last slash.
+    var lastComponent: String { String(components[components.count - 1]) }
+}

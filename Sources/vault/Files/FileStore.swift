@@ -1,0 +1,442 @@
+package import CofferFileContent
+package import CofferCore
+package import CofferDatabase
+package import CofferKeys
+internal import CofferMemory
+package import CofferSystem
+internal import CofferPast
+
+/// The file-protection store: files of any size, each encrypted under its own key, which its class key wraps.
+///
+/// The catalog is changed on the daemon's thread; contents are sealed and opened on other threads, by ``ContentWrite``
+/// and ``ContentRead``. After a transaction is committed, ``settle()`` links and removes contents on disk accordingly;
+/// if that is interrupted, ``recover()`` does it at the next start.
+package final class FileStore {
+    let connection: Connection
+    let keys: VaultKeys
+    package let contents: ContentDirectory
+    let tree: FileTree
+    let chunks: ChunkTable
+    let versions: VersionStore
+    var openContents = OpenContents()
+    /// The chunks that were opened last on the daemon's thread.
+    let recentChunks = ChunkReader(keeping: Limits.openedChunks)
+    /// Whether a large file was opened, for which libcrypto is loaded.
+    var triedLibcrypto = false
+    /// The open files, by the numbers of their rows.
+    var openFiles: [Int64: OpenFile] = [:]
+    /// The open files whose rows the transaction removes.
+    var unlinking: [OpenFile] = []
+    /// The open files that the transaction creates.
+    var creating: [OpenFile] = []
+    /// The open files whose sync is part of the transaction.
+    var committing: [OpenFile] = []
+    /// The files with slots that are free once the commits are on the disk.
+    var freeing: [OpenFile] = []
+    var toPlace: [ItemID] = []
+    /// The open files whose overlays get their final paths after the transaction.
+    var toPlaceOverlays: [OpenFile] = []
+    var toRemove: [ItemID] = []
+    /// The contents that no row names, which may not be on the disk yet.
+    var dead: [ItemID] = []
+    var removed: [ItemID] = []
+    /// What a backup reads; `nil` if none is under way.
+    var pins: ContentPins?
+    /// The contents that a backup has kept, to be removed.
+    var released: [ItemID] = []
+    /// Whether the catalog may have logged chunks.
+    var hasLogged = false
+    /// The bytes of the logged chunks of open files.
+    var loggedByteCount = 0
+    /// Contents with logged chunks that the disk has refused: the kernel may have dropped them from its cache since, so the
+    /// next start writes them again.
+    var keptLogged: Set<ItemID> = []
+
+    /// The migrations of the store, in their order.
+    ///
+    /// Never edited: a change is a new migration.
+    package static let migrations = ownMigrations + VersionStore.migrations
+
+    private static let ownMigrations = [
+        Migration(
+            name: "files: the tree",
+            sql: """
+                CREATE TABLE file_nodes (
+                    id INTEGER PRIMARY KEY,
+                    parent INTEGER NOT NULL,
+                    name_tag BLOB NOT NULL,
+                    kind INTEGER NOT NULL,
+                    class_key INTEGER NOT NULL,
+                    content BLOB UNIQUE,
+                    wrapped_key BLOB NOT NULL,
+                    metadata BLOB NOT NULL,
+                    UNIQUE (parent, name_tag)
+                ) STRICT;
+                CREATE TABLE file_dead_contents (content BLOB PRIMARY KEY) STRICT, WITHOUT ROWID;
+                """
+        ),
+        Migration(
+            name: "files: count",
+            generation: 2,
+            sql: """
+                CREATE TABLE file_count (files INTEGER NOT NULL) STRICT;
+                INSERT INTO file_count SELECT count(*) FROM file_nodes WHERE kind = 2;
+                CREATE TRIGGER file_nodes_added AFTER INSERT ON file_nodes WHEN NEW.kind = 2
+                    BEGIN UPDATE file_count SET files = files + 1; END;
+                CREATE TRIGGER file_nodes_removed AFTER DELETE ON file_nodes WHEN OLD.kind = 2
+                    BEGIN UPDATE file_count SET files = files - 1; END;
+                """
+        ),
+        Migration(
+            name: "files: chunks",
+            generation: 5,
+            sql: """
+                CREATE TABLE file_chunks (
+                    node INTEGER NOT NULL,
+                    chunk INTEGER NOT NULL,
+                    slot INTEGER NOT NULL,
+                    bytes INTEGER NOT NULL,
+                    tag BLOB NOT NULL,
+                    PRIMARY KEY (node, chunk)
+                ) STRICT, WITHOUT ROWID;
+                CREATE TRIGGER file_nodes_chunks AFTER DELETE ON file_nodes WHEN OLD.kind = 2
+                    BEGIN DELETE FROM file_chunks WHERE node = OLD.id; END;
+                """
+        ),
+        quarantineMigration,
+        Migration(
+            name: "files: directories",
+            generation: 6,
+            sql: "CREATE INDEX file_directories ON file_nodes (parent) WHERE kind = 1;"
+        ),
+        unsealedMigration,
+        FileTree.linksMigration,
+        keptMigration,
+        loggedMigration,
+    ]
+
+    /// Opens the store in a catalog after its migrations.
+    package init(connection: Connection, keys: VaultKeys, contents: ContentDirectory) {
+        self.connection = connection
+        self.keys = keys
+        self.contents = contents
+        tree = FileTree(connection: connection, keys: keys)
+        chunks = ChunkTable(connection, keys)
+        versions = VersionStore(connection: connection, keys: keys)
+        tree.recent.isInUse = { [unowned self] in openFiles[$0] != nil }
+    }
+
+    // MARK: Finding
+
+    /// Finds a file.
+    ///
+    /// - Parameters:
+    ///   - name: The path.
+    ///   - group: The caller's group.
+    ///   - operation: What is to be done with it, for the error.
+    /// - Returns: The file; `nil` if there is none.
+    /// - Throws: `interactionNotAllowed` before the first unlock, if the passcode protects its name.
+    package func find(
+        _ name: ItemName,
+        in group: String,
+        for operation: ItemOperation = .read
+    ) throws -> FileItem? {
+        try file(tree.place(at: name, in: group), name, for: operation)
+    }
+
+    /// The file that a row describes.
+    func file(_ place: FileTree.Place?, _ name: ItemName, for operation: ItemOperation) throws -> FileItem? {
+        guard let place, place.kind == .file else { return nil }
+        guard let node = place.node else { throw CofferError.locked(name.quoted, in: keys.state, for: operation) }
+        return FileItem(node, path: name.path, place.name)
+    }
+
+    /// The class of a file, in every state of the vault; `nil` if there is none.
+    ///
+    /// - Parameters:
+    ///   - name: The path.
+    ///   - group: The caller's group.
+    package func protectionClass(of name: ItemName, in group: String) throws -> ProtectionClass? {
+        guard let place = try tree.place(at: name, in: group), place.kind == .file else { return nil }
+        return place.protectionClass
+    }
+
+    /// The number of what is at a path, in every state of the vault; `nil` if nothing is.
+    ///
+    /// - Parameters:
+    ///   - name: The path.
+    ///   - group: The caller's group.
+    package func inode(of name: ItemName, in group: String) throws -> Int64? { try tree.place(at: name, in: group)?.id }
+
+    /// The space of the disk that the vault is on.
+    ///
+    /// - Throws: `io`.
+    package func space() throws(CofferError) -> DiskSpace {
+        do throws(SystemError) { return try contents.space() } catch {
+            throw error.cofferError("can't read how much space the disk has")
+        }
+    }
+
+    /// The number of files.
+    package func count() throws -> Int { try tree.fileCount() }
+
+    // MARK: Contents
+
+    /// Prepares to write a new content for a path.
+    ///
+    /// - Parameters:
+    ///   - name: The path.
+    ///   - group: The caller's group.
+    ///   - protectionClass: The class of the file. Its key for creating must be in memory, and so must that of a file
+    ///     that is replaced.
+    /// - Throws: `interactionNotAllowed`; `param` if a part of the path is a file.
+    package func prepareWrite(
+        _ name: ItemName,
+        in group: String,
+        as protectionClass: ProtectionClass
+    ) throws -> ContentWrite {
+        try checkPath(name, in: group)
+        if let existing = try self.protectionClass(of: name, in: group), !existing.permits(.create, in: keys.state) {
+            throw CofferError.locked(name.quoted, in: keys.state, for: .write)
+        }
+        let id = ItemID()
+        let new: WrappedItemKey
+        do {
+            new = try keys.newFileKey(for: protectionClass, of: id)
+        } catch {
+            throw error.cofferError(name.quoted, in: keys.state, for: .write)
+        }
+        let wrapped = new.wrapped
+        return ContentWrite(
+            id: id,
+            subject: name.quoted,
+            protectionClass: protectionClass,
+            wrappedKey: wrapped,
+            key: opened(new.takeKey(), of: id, as: protectionClass),
+            directory: contents
+        )
+    }
+
+    /// Unwraps the key of a file.
+    ///
+    /// - Throws: `interactionNotAllowed`; `decode` if its wrapped key is damaged.
+    func key(of file: FileItem, for operation: ItemOperation) throws(CofferError) -> SymmetricKey {
+        do throws(KeyError) {
+            return unsafe try keys.fileKey(
+                unwrapping: file.wrappedKey.span.bytes,
+                for: file.protectionClass,
+                of: file.content
+            )
+        } catch {
+            throw error.cofferError(quotedForDisplay(file.path), in: keys.state, for: operation)
+        }
+    }
+
+    /// Prepares to read a file.
+    ///
+    /// - Throws: `interactionNotAllowed`; `decode` if its wrapped key is damaged.
+    package func prepareRead(_ file: FileItem) throws -> ContentRead {
+        let subject = quotedForDisplay(file.path)
+        let key = try key(of: file, for: .read)
+        guard let content = try contents.open(file.content) else {
+            throw CofferError.damaged(content: subject, found: "its content is missing")
+        }
+        return ContentRead(
+            id: file.content,
+            subject: subject,
+            protectionClass: file.protectionClass,
+            key: opened(key, of: file.content, as: file.protectionClass),
+            file: ContentFile(content),
+            byteCount: file.byteCount
+        )
+    }
+
+    func opened(
+        _ key: consuming sending SymmetricKey,
+        of id: ItemID,
+        as protectionClass: ProtectionClass
+    ) -> ContentKey {
+        let key = ContentKey(key, noting: openContents.uses)
+        openContents.add(key, of: id, as: protectionClass)
+        return key
+    }
+
+    // MARK: Changing
+
+    /// Puts a written content at a path and replaces what was there, within the open transaction.
+    ///
+    /// - Parameters:
+    ///   - write: The write, after it was performed.
+    ///   - name: The path for which it was prepared.
+    ///   - group: The caller's group.
+    ///   - byteCount: The result of performing the write.
+    ///   - kind: The kind that its owner states.
+    ///   - created: The creation date of the replaced item, in milliseconds since 1970.
+    ///   - decision: The rule by which the put was decided, and what overrode it.
+    ///   - keptItem: What the file keeps of the keychain item that it replaces; `nil` if it replaces none.
+    ///   - keepCount: How many versions the file keeps from now on; `nil` for no change.
+    ///   - now: Milliseconds since 1970.
+    /// - Returns: The number of the file.
+    /// - Throws: `interactionNotAllowed` if the vault was locked meanwhile.
+    @discardableResult
+    package func commit(
+        _ write: ContentWrite,
+        at name: ItemName,
+        in group: String,
+        byteCount: Int64,
+        kind: ItemKind?,
+        created: Int64?,
+        decision: String = "",
+        keptItem: [UInt8]? = nil,
+        keepCount: Int? = nil,
+        now: Int64
+    ) throws -> Int64 {
+        try checkPath(name, in: group)
+        let place = try tree.place(at: name, in: group)
+        let existing = place.flatMap { place in place.node.flatMap { FileItem($0, path: name.path, place.name) } }
+        let mayCreate = write.protectionClass.permits(.create, in: keys.state)
+        // Whether the old file may be replaced was decided when the write began; this continues that write.
+        guard mayCreate, place?.protectionClass?.permits(.proceed, in: keys.state) ?? true else {
+            throw CofferError.locked(name.quoted, in: keys.state, for: .write)
+        }
+        if place == nil { try connection.faults.refuseNew(name.quoted) }
+        let node = Int64.random(in: 1...Int64.max)
+        var dead: ItemID?
+        try connection.transaction {
+            try forgetRemoved()
+            // The parents come first: the removal of the old file would prune them.
+            let parent = try tree.makeParents(of: name, in: group, now: now)
+            var formerKind = existing?.kind
+            if let place {
+                if place.node == nil {
+                    formerKind = (try? tree.node(numbered: place.id, name.quoted))?.metadata.kind
+                    try setAside(place, for: node)
+                }
+                let heir = Heir(node: node, protectionClass: write.protectionClass, name: name, group: group)
+                dead = try replace(place, by: heir, keepCount: keepCount, now: now)
+            } else if let keepCount {
+                try versions.set(node, keepCount: keepCount)
+            }
+            var metadata = NodeMetadata(
+                group: group,
+                name: String(name.components[name.components.count - 1]),
+                kind: kind ?? formerKind,
+                byteCount: byteCount,
+                created: existing?.created ?? created ?? now,
+                modified: now
+            )
+            metadata.decision = decision
+            metadata.keptItem = keptItem ?? existing?.metadata.keptItem ?? []
+            // Another content of the same file, for those who look at it by name.
+            metadata.ownership = existing?.metadata.ownership ?? Ownership()
+            metadata.extended = existing?.metadata.extended ?? ExtendedAttributes()
+            try tree.touch(parent, now: now)
+            _ = try tree.insert(
+                metadata,
+                under: parent,
+                .file,
+                class: write.protectionClass,
+                content: write.id,
+                wrappedKey: write.wrappedKey,
+                as: node
+            )
+        }
+        toPlace.append(write.id)
+        if let dead { toRemove.append(dead) }
+        return node
+    }
+
+    /// Changes the class of a file, within the open transaction: its key is rewrapped, its content is not touched.
+    ///
+    /// Reads in progress continue, as reads of a file of the new class. If the file has the class already, nothing
+    /// changes.
+    ///
+    /// - Parameters:
+    ///   - file: The file.
+    ///   - protectionClass: The new class.
+    ///   - now: Milliseconds since 1970.
+    ///   - rewrapKept: Gives what the file keeps of a keychain item the new class as well.
+    /// - Throws: `interactionNotAllowed` if the key of the old class or of the new one is not in memory; `decode` if
+    ///   the wrapped key is damaged. Nothing is changed then.
+    package func protect(
+        _ file: FileItem,
+        as protectionClass: ProtectionClass,
+        now: Int64,
+        rewrapKept: ([UInt8]) throws -> [UInt8] = { $0 }
+    ) throws {
+        if protectionClass == file.protectionClass { return }
+        let kept = file.metadata.keptItem.isEmpty ? [] : try rewrapKept(file.metadata.keptItem)
+        let wrappedKey: [UInt8]
+        do {
+            wrappedKey = unsafe try keys.rewrapFileKey(
+                file.wrappedKey.span.bytes,
+                from: file.protectionClass,
+                to: protectionClass,
+                of: file.content
+            )
+        } catch {
+            throw error.cofferError(quotedForDisplay(file.path), in: keys.state, for: .write)
+        }
+        try connection.transaction {
+            try protectVersions(of: file.node, as: protectionClass)
+            try tree.protect(file, as: protectionClass, wrappedKey: wrappedKey, keptItem: kept, modified: now)
+        }
+        openContents.change(file.content, from: file.protectionClass, to: protectionClass)
+    }
+
+    /// Removes a file, within the open transaction.
+    ///
+    /// - Parameters:
+    ///   - file: The file.
+    ///   - now: Milliseconds since 1970.
+    package func remove(_ file: FileItem, now: Int64) throws {
+        let dead = try connection.transaction {
+            try forgetRemoved()
+            let dead = try removeName(file.name, of: file.node, content: file.content, now: now)
+            try tree.didRemove(from: file.name.parent, now: now)
+            return dead
+        }
+        if let dead { toRemove.append(dead) }
+    }
+
+    /// Removes a name, and with its last name the file or the directory, within the open transaction.
+    ///
+    /// - Returns: The content that nothing names any more; `nil` if there is none.
+    func removeName(_ name: FileTree.NameRow, of id: Int64, content: ItemID?, now: Int64) throws -> ItemID? {
+        if name.id != id {
+            try tree.delete(name.id, content: nil)
+            if try tree.hasLinks(id) {
+                try tree.touchChanged(id, now: now)
+                return nil
+            }
+        }
+        try destroyVersions(ofFile: id)
+        try unlink(id)
+        try tree.delete(id, content: content)
+        if let content { try forgetLogged(of: content) }
+        return content
+    }
+
+    /// Keeps the data of an open file for its handles when its row is removed.
+    ///
+    /// - Parameter node: The number of the row.
+    func unlink(_ node: Int64) throws {
+        guard let open = openFiles[node] else { return }
+        let last = try? entry(of: open)
+        do {
+            open.unlink(keeping: try chunks.rows(of: node, from: 0), as: last)
+        } catch let finding as ContentFormat.Finding {
+            throw CofferError.damaged(content: open.subject, found: finding.words)
+        }
+        settleLogged(of: open)
+        openFiles[node] = nil
+        unlinking.append(open)
+    }
+
+    /// Drops a write that was performed and will not be committed.
+    package func discard(_ write: ContentWrite) { contents.discardStaged(write.id) }
+
+    func checkPath(_ name: ItemName, in group: String) throws {
+        if let reason = try tree.obstacle(to: name, in: group) { throw CofferError.fileInTheWay(name, reason) }
+    }
+}

@@ -1,0 +1,82 @@
+package import CofferCore
+package import CofferVault
+package import CofferWire
+
+extension Vault: MethodHandler {
+    /// Carries out a request that the gate has admitted.
+    ///
+    /// - Parameters:
+    ///   - method: Its method.
+    ///   - params: Its parameters, not validated.
+    ///   - call: Its caller and attachments.
+    /// - Throws: An error of the request; one that does not name the operation is about ``Call/subject``.
+    package func begin(_ method: Method, _ params: JSONObject, _ call: Call) throws -> Step {
+        try call.attachments.check(for: method)
+        if let lease = call.lease { return try answer(to: method, params, under: lease, call) }
+        return try dispatch(method, params, call)
+    }
+
+    /// The state that the gate checks.
+    package func state(for method: Method) throws(CofferError) -> VaultState {
+        switch method {
+        case .hello: return .noVault
+        // A vault that can't be opened can still be erased.
+        case .vaultErase: return (try? state()) ?? .deviceKeyMissing
+        default: return try state()
+        }
+    }
+
+    package func hello(_ params: HelloParameters, _ call: Call) throws(CofferError) -> Step {
+        guard params.protocolNumber >= Int64(Version.protocolNumber) else {
+            throw CofferError(
+                .unimplemented,
+                "this daemon speaks protocol \(Version.protocolNumber), and not \(params.protocolNumber)",
+                hint: "bring the client up to date"
+            )
+        }
+        if let group = params.group { call.caller.choice.group = try call.caller.group(group) }
+        call.caller.choice.defersSyncs = params.defersSyncs
+        // A newer client also speaks this protocol: it understands the answer.
+        let result = HelloResult(
+            protocolNumber: Int64(Version.protocolNumber),
+            version: Version.program,
+            group: call.caller.groups.first
+        )
+        return .done(Reply(result))
+    }
+
+    package func requestCancel(_ params: RequestCancelParameters, _ call: Call) throws(CofferError) -> Step {
+        observer?.cancelRequest(params.request, besides: call)
+        return .done
+    }
+
+    package func vaultWatch(_ params: VaultWatchParameters, _ call: Call) throws(CofferError) -> Step {
+        let caller = call.caller
+        guard params.keepingPlace?.utf8.count ?? 0 <= Limits.nameBytes else {
+            throw CofferError(.param, "parameter 'keeps' has too many bytes", hint: "a path has at most 4096")
+        }
+        let group = try params.group.map { (named) throws(CofferError) in try caller.group(named) }
+        caller.subscription.groups = group.map { [$0] } ?? .only(caller.groups)
+        caller.subscription.isOfOthersOnly = params.isOfOthersOnly
+        caller.subscription.selection = params.selection
+        if params.keepingPlace != nil || caller.subscription.keepingPlace != nil {
+            caller.subscription.confirm(at: params.keepingPlace)
+        }
+        observer?.subscriptionsDidChange()
+        return .done
+    }
+}
+
+extension Method {
+    /// Whether it concerns the authentication of a connection.
+    package var isOfContext: Bool { self == .contextAuthenticate || self == .contextEnd }
+
+    /// Whether its handler waits for the commit itself: its answer depends on no later commit.
+    package var awaitsCommit: Bool {
+        switch claim {
+        // The keybag has a commit of its own.
+        case .barrier, .keys, .changes(.handle): true
+        default: self == .fileOpen
+        }
+    }
+}

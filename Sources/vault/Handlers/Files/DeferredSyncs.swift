@@ -1,0 +1,176 @@
+internal import CofferFileContent
+package import CofferCore
+internal import CofferFiles
+internal import CofferSystem
+package import CofferVault
+package import CofferWire
+
+// What connections that defer syncs leave to a later sync: files that were closed, and commits.
+
+extension Vault {
+    /// Syncs the changes of the tree that were answered before they were on the disk.
+    package func fileSyncTree(_ params: FileSyncTreeParameters, _ call: Call) throws -> Step {
+        call.isFor("can't sync the changes")
+        let store = try catalog.files
+        let files = params.includesClosedFiles ? closedFiles.files : []
+        closedFiles.files.removeFirst(files.count)
+        call.atEnd { [self] in endSync(of: files, store) }
+        let underWay = params.includesClosedFiles ? closedFiles.beingSynced : []
+        let all = files + underWay.filter { other in !files.contains { $0.file === other.file } }
+        return claim(all, call) { [self] in
+            try synchronize(all, store) { [self] in
+                let failed = all.map(\.file).first { $0.hasChanges && !$0.isUnlinked && !$0.isRevoked }
+                if let failed {
+                    throw CofferError(.io, "\(failed.subject) can't be synced", hint: "look at the disk of the vault")
+                }
+                try openCatalog?.makeDurable()
+                return .committed { .done }
+            }
+        }
+    }
+
+    /// Has clients notified of a change that is not synced, if it stays so for a moment.
+    func announceLater(_ file: OpenFile, by call: Call) {
+        guard openCatalog?.changes.isWanted == true else { return }
+        let origin = call.caller.identity.processID
+        if unannounced.contains(where: { $0.file === file && $0.origin == origin }) { return }
+        unannounced.append(UnannouncedFile(file, of: origin))
+    }
+
+    /// Whether there are changes that are not synced, and of which no client was notified.
+    package var hasUnannounced: Bool { !unannounced.isEmpty }
+
+    /// Records the changes that were not synced for a moment.
+    package func announceUnsynced() {
+        defer { unannounced = [] }
+        guard let catalog = openCatalog else { return }
+        for unannounced in unannounced where unannounced.file.hasChanges {
+            catalog.changes.origin = unannounced.origin
+            catalog.changes.note(
+                (try? catalog.files.item(of: unannounced.file)).flatMap(\.self).map { ItemChange(.changed, $0) }
+            )
+        }
+    }
+
+    /// Whether something waits for a sync.
+    package var hasDeferred: Bool { !closedFiles.files.isEmpty || openCatalog?.isBehind == true }
+
+    /// Leaves the sync of a file to a later one, if its client wants that.
+    ///
+    /// - Returns: Whether it was left.
+    func defersSync(of file: OpenFile, _ call: Call) -> Bool {
+        guard call.caller.choice.defersSyncs, file.hasUnsyncedChunks, !file.isRevoked, !closedFiles.areTooMany else {
+            return false
+        }
+        let origin = call.caller.identity.processID
+        if let index = closedFiles.files.firstIndex(where: { $0.file === file }) {
+            if closedFiles.files[index].origin != origin { closedFiles.files[index].origin = nil }
+        } else {
+            file.handleCount += 1
+            closedFiles.files.append(ClosedFile(file, by: origin))
+        }
+        if closedFiles.areMany { syncDeferred() }
+        return true
+    }
+
+    /// Continues once what was written to a file is synced: a new name never leads to less, and a mount may not have told
+    /// yet that the file was closed.
+    package func settled(
+        _ name: ItemName,
+        in group: String,
+        _ call: Call,
+        then next: @escaping Step.Next
+    ) throws -> Step {
+        let store = try catalog.files
+        guard let number = try store.inode(of: name, in: group), let file = store.unsyncedFile(number) else {
+            return try next()
+        }
+        return synchronize(file, store, call, then: next)
+    }
+
+    /// Continues once what was written to some files is synced.
+    ///
+    /// - Parameter names: Their names, in the order of their numbers: two that claim several never wait for each other.
+    func settled(
+        _ names: ArraySlice<ItemName>,
+        in group: String,
+        _ call: Call,
+        then next: @escaping Step.Next
+    ) throws -> Step {
+        guard let first = names.first else { return try next() }
+        return try settled(first, in: group, call) { [self] in
+            try settled(names.dropFirst(), in: group, call, then: next)
+        }
+    }
+
+    /// Syncs what was deferred, beside the requests.
+    package func syncDeferred() {
+        if !closedFiles.beingSynced.isEmpty { return }
+        guard !closedFiles.files.isEmpty, let store = openCatalog?.files else {
+            // What could not be synced is found again by the next sync.
+            try? openCatalog?.makeDurable()
+            return
+        }
+        let files = Array(closedFiles.files.prefix(Limits.closedFilesAtOnce))
+        closedFiles.files.removeFirst(files.count)
+        closedFiles.beingSynced = files
+        chores.append(
+            Chore(tenant: 0) { [self] call in
+                call.atEnd { [self] in
+                    closedFiles.beingSynced = []
+                    endSync(of: files, store)
+                }
+                return claim(files, call) { [self] in
+                    try synchronize(files, store) { .done }
+                }
+            }
+        )
+    }
+
+    /// Claims the contents of files, always in the order of their numbers: two that claim several never wait for each other.
+    private func claim(_ files: [ClosedFile], _ call: Call, then next: @escaping Step.Next) -> Step {
+        claim(sorted: files.map(\.file).sorted { $0.inode < $1.inode }[...], call, then: next)
+    }
+
+    private func claim(sorted files: ArraySlice<OpenFile>, _ call: Call, then next: @escaping Step.Next) -> Step {
+        guard let file = files.first else { return .committed(next) }
+        return .claim(.content(of: file)) { [self] in
+            file.isBeingChanged = true
+            call.atEnd { file.isBeingChanged = false }
+            return claim(sorted: files.dropFirst(), call, then: next)
+        }
+    }
+
+    /// Syncs files that the caller has claimed; those that fail stay changed.
+    private func synchronize(_ files: [ClosedFile], _ store: FileStore, then next: @escaping Step.Next) throws -> Step {
+        // One may lose its name meanwhile.
+        let due = files.filter { $0.file.hasUnsyncedChunks && !$0.file.isUnlinked }
+        if due.isEmpty { return try next() }
+        let plans = due.map { store.planSyncing($0.file) }
+        return .work(with: ()) { (_) throws(CofferError) in
+            SyncPlan.perform(plans)
+        } then: { [self] outcomes in
+            guard let catalog = openCatalog, catalog.files === store else { throw CofferError.vaultIsGone }
+            for (failed, isSynced) in zip(due, outcomes) where !isSynced { store.noteFailedSync(of: failed.file) }
+            let synced = zip(due, outcomes).filter(\.1).map(\.0)
+            for closed in synced where closed.file.hasUnsyncedChunks {
+                catalog.changes.origin = closed.origin
+                try commit(closed.file, store, catalog)
+            }
+            return .committed { [self] in try giveBack(synced.map(\.file), store, then: next) }
+        }
+    }
+
+    /// Closes the files that were synced, and keeps the others for the next time.
+    private func endSync(of files: [ClosedFile], _ store: FileStore) {
+        for closed in files {
+            let file = closed.file
+            if file.hasUnsyncedChunks && !file.isUnlinked && openCatalog?.files === store {
+                closedFiles.files.append(closed)
+            } else {
+                file.handleCount -= 1
+                store.close(file)
+            }
+        }
+    }
+}
