@@ -216,7 +216,7 @@ import Testing
             words = ["the audit is older than the catalog"]
         case .repeated:
             try place.change(
-                "INSERT INTO audit_blocks SELECT 13, sealed, chain, tag FROM audit_blocks WHERE first = 11"
+                "INSERT INTO audit_blocks SELECT 13, sealed, chain FROM audit_blocks WHERE first = 11"
             )
             words = ["record 12 is missing", "the block at record 13"]
         }

@@ -14,14 +14,8 @@ import Testing
         let vault: Vault
         let connection: Connection
 
-        /// - Parameter version: The version of the keybag; `nil` for the present one.
-        init(version: String? = nil) throws {
-            vault = try Vault()
-            for name in version == nil ? [] : ["keybag", "device.key"] {
-                let path = "\(Project.root)/Tests/Vectors/stores/\(version ?? "")/\(name)"
-                let bytes = try #require(FileManager.default.contents(atPath: path))
-                try vault.temporary.write([UInt8](bytes), to: name, mode: 0o600)
-            }
+        init(hasPasscode: Bool = true) throws {
+            vault = try Vault(hasPasscode: hasPasscode)
             connection = try Connection(path: "\(try vault.directory.resolvedPath())/vault.sqlite")
             try connection.migrate(AuditLog.migrations, applicationID: 1)
             try connection.execute("CREATE TABLE catalog_settings (name TEXT PRIMARY KEY, value BLOB NOT NULL) STRICT")
@@ -100,7 +94,6 @@ import Testing
         #expect(page.records == [] && page.sealedCount == 4 && page.next == nil && !page.isDamaged)
         #expect(try log.page(after: 3, AuditQuery(), limit: 10).sealedCount == 1)
         #expect(try Self.verify(log) == (4, 4, []))
-        #expect(try place.count("SELECT count(*) FROM audit_blocks WHERE tag IS NULL") == 0)
         try next.unlock()
         let all = try Self.everything(log)
         #expect(all == (["a", "b", "c", "d"], 0, false))
@@ -129,12 +122,10 @@ import Testing
             "UPDATE audit_blocks SET sealed = CAST(x'01' || substr(sealed, 2) AS BLOB) WHERE first = 3",
             "UPDATE audit_blocks SET sealed = zeroblob(length(sealed)) WHERE first = 3",
             "UPDATE audit_blocks SET chain = zeroblob(32) WHERE first = 3",
-            "UPDATE audit_blocks SET tag = zeroblob(32) WHERE first = 3",
-            "UPDATE audit_blocks SET tag = chain WHERE first = 3",
             "DELETE FROM audit_blocks WHERE first = 1", "DELETE FROM audit_blocks WHERE first = 3",
             "DELETE FROM audit_blocks WHERE first = 5", "DELETE FROM audit_blocks", "DELETE FROM audit_head",
-            "INSERT INTO audit_blocks SELECT 6, sealed, chain, tag FROM audit_blocks WHERE first = 5",
-            "INSERT INTO audit_blocks SELECT 9223372036854775807, sealed, chain, tag FROM audit_blocks WHERE first = 5",
+            "INSERT INTO audit_blocks SELECT 6, sealed, chain FROM audit_blocks WHERE first = 5",
+            "INSERT INTO audit_blocks SELECT 9223372036854775807, sealed, chain FROM audit_blocks WHERE first = 5",
         ] as [StaticString]
     )
     func `tampering is found before the first unlock, too`(sql: StaticString) throws {
@@ -175,84 +166,6 @@ import Testing
         #expect(try place.opened().page(after: 0, AuditQuery(), limit: 1).summary == read)
     }
 
-    // MARK: Sealing again
-
-    /// A log of the time before the passcode protected it, with five blocks.
-    private static func former() throws -> (place: Place, keys: VaultKeys, log: AuditLog) {
-        let place = try Place(version: "v1")
-        let keys = try place.vault.open()
-        let log = try place.log(keys)
-        try place.write(["a", "b", "c", "d", "e"], to: log)
-        return (place, keys, log)
-    }
-
-    @Test func `what the device key alone protects is sealed again, in slices that leave the chain as it was`() throws {
-        let (place, keys, log) = try Self.former()
-        #expect(try Self.everything(log) == (["a", "b", "c", "d", "e"], 0, false))
-        #expect(try log.hasUntagged && !log.sealUnderPasscode())
-        try keys.unlock("frozen passcode")
-        try place.write(["f"], to: log)
-        let ends = "SELECT hex(sealed) FROM audit_head" as StaticString
-        let end = try place.connection.row(ends) { try $0.text(0) }
-        for slice in 0..<3 {
-            #expect(try place.connection.transaction { try log.sealUnderPasscode(limit: 2) } == (slice < 2))
-            #expect(try Self.verify(log) == (6, 0, []))
-            // The daemon is killed, and comes up again.
-            let next = try place.opened()
-            #expect(next.faults == [])
-            #expect(try Self.everything(next).sealedCount == min(2 * (slice + 1), 5) + 1)
-            #expect(try Self.verify(next).findings == [])
-        }
-        #expect(try !log.hasUntagged)
-        #expect(try place.connection.row(ends) { try $0.text(0) } == end)
-        #expect(try Self.everything(log).names == ["a", "b", "c", "d", "e", "f"])
-        try place.write(["g"], to: try place.opened())
-        #expect(try Self.verify(try place.opened()) == (7, 7, []))
-    }
-
-    @Test func `a slice that is rolled back has not been`() throws {
-        let (place, keys, log) = try Self.former()
-        try keys.unlock("frozen passcode")
-        struct Undo: Error {}
-        #expect(throws: Undo.self) {
-            try place.connection.transaction {
-                _ = try log.sealUnderPasscode(limit: 3)
-                throw Undo()
-            }
-        }
-        #expect(try log.hasUntagged)
-        #expect(try Self.verify(log) == (5, 0, []))
-        #expect(try Self.everything(try place.opened()).names.count == 5)
-    }
-
-    @Test func `what was tampered with before it was sealed again is still found`() throws {
-        let (place, keys, log) = try Self.former()
-        try place.change("UPDATE audit_blocks SET chain = zeroblob(32) WHERE first = 2")
-        try place.change("UPDATE audit_blocks SET sealed = zeroblob(99) WHERE first = 4")
-        let before = try Self.verify(log).findings
-        #expect(before.count == 3)
-        try keys.unlock("frozen passcode")
-        #expect(try !place.connection.transaction { try log.sealUnderPasscode() })
-        #expect(try Self.verify(log).findings == before)
-        #expect(try !Self.verify(try place.opened()).findings.isEmpty)
-    }
-
-    @Test(
-        arguments: [
-            "UPDATE audit_blocks SET tag = NULL WHERE first = 3", "UPDATE audit_blocks SET tag = x'' WHERE first = 3",
-            "UPDATE audit_blocks SET sealed = (SELECT sealed FROM audit_blocks WHERE first = 4) WHERE first = 3",
-            "UPDATE audit_blocks SET chain = zeroblob(32) WHERE first = 3", "DELETE FROM audit_blocks WHERE first = 3",
-            "UPDATE audit_blocks SET tag = (SELECT tag FROM audit_blocks WHERE first = 4) WHERE first = 3",
-        ] as [StaticString]
-    )
-    func `tampering with what was sealed again is found`(sql: StaticString) throws {
-        let (place, keys, log) = try Self.former()
-        try keys.unlock("frozen passcode")
-        #expect(try !place.connection.transaction { try log.sealUnderPasscode() })
-        try place.change(sql)
-        for log in [log, try place.opened()] { #expect(try !Self.verify(log).findings.isEmpty) }
-    }
-
     // MARK: Tags
 
     @Test func `a tag stands for a name in its group, in one vault`() throws {
@@ -264,6 +177,6 @@ import Testing
         #expect(try own.count == 16 && place.opened().tag(of: item) == own)
         #expect(Set([own, tag("b", "default"), tag("a", "mail"), tag("a", nil), tag("adefault", "")]).count == 5)
         #expect(tag(nil, "default") == nil)
-        #expect(try Place(version: "v1").opened().tag(of: item) != own)
+        #expect(try Place(hasPasscode: false).opened().tag(of: item) != own)
     }
 }

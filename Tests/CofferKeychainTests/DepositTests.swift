@@ -145,31 +145,6 @@ import Testing
         #expect(try !store.hasReplaced())
     }
 
-    @Test func `that is sealed anew is so although one of its former values is damaged`() throws {
-        do {
-            let store = try fixture.open(.unlocked)
-            for secret in ["first", "second", "third"] { try store.put(key("a"), secret, .whenUnlockedDeposit) }
-        }
-        let connection = try fixture.connect()
-        try connection.execute("UPDATE keychain_history SET metadata = x'00' WHERE id = 1")
-        try connection.execute("INSERT INTO keychain_unsealed SELECT id FROM keychain_items")
-        func metadata() throws -> [[UInt8]] {
-            var found: [[UInt8]] = []
-            for sql in [
-                "SELECT metadata FROM keychain_items", "SELECT metadata FROM keychain_history WHERE id = 2",
-            ] as [StaticString] { found.append(try #require(try connection.row(sql) { try $0.blob(0) })) }
-            return found
-        }
-        let before = try metadata()
-        let store = KeychainStore(connection: connection, keys: try fixture.vault.open(.unlocked))
-        let isDone = try store.sealNames { false }
-        #expect(isDone)
-        let after = try metadata()
-        #expect(before[0] != after[0] && before[1] != after[1])
-        let text = try store.text(of: key("a"))
-        #expect(text == "third")
-    }
-
     @Test func `that is damaged keeps no other from getting back what it had`() throws {
         do {
             let store = try fixture.open(.unlocked)

@@ -208,7 +208,7 @@ extension Vault {
 
     @Test(
         arguments: [
-            ("a newer version", 9, 4), ("version 2", 9, 2), ("version 1", 9, 1), ("an older version", 9, 0),
+            ("a newer version", 9, 2), ("an older version", 9, 0),
             ("an unknown flag", 142, 4), ("no slots", 143, 0), ("one slot too many", 143, 2),
             ("a recovery key in the first slot", 145, 3), ("an unknown kind of slot", 145, 4),
             ("a longer slot", 147, 97), ("a shorter slot", 147, 95), ("no passes", 151, 0),

@@ -112,16 +112,16 @@ private let slotBytes = 4096
             bytes[place] ^= 0x80
             bytes[slotBytes + place] ^= 0x80
             try write(bytes)
-            #expect(try file.load() == .damaged(bytes), "byte \(place)")
+            #expect(try file.load() == .damaged, "byte \(place)")
         }
         for bytes in [[], [0], Array(whole.dropLast()), Array(whole.prefix(slotBytes)), whole + [0]] {
             try write(bytes)
-            #expect(try file.load() == .damaged(bytes), "\(bytes.count) bytes")
+            #expect(try file.load() == .damaged, "\(bytes.count) bytes")
             try file.store([9])
             #expect(try file.load() == .record([9]))
         }
         try write(whole)
-        #expect(try self.file(mark: "TESU").load() == .damaged(whole))
+        #expect(try self.file(mark: "TESU").load() == .damaged)
     }
 
     @Test(arguments: [false, true])

@@ -63,7 +63,8 @@ import Testing
             let slots = try #require(try VaultKeys.find(in: directory)).slots
             let keybag = try #require(temporary.contents("keybag"))
             // Two slots, from the offset that FORMATS.md gives them: number, kind, length, body.
-            for (slot, offset) in zip(slots, [144, 244]) {
+            let second = 148 + Int(keybag[146]) * 256 + Int(keybag[147])
+            for (slot, offset) in zip(slots, [144, second]) {
                 #expect(Int(keybag[offset]) == slot.number)
                 codes[slot.kind] = "\(keybag[offset + 1])"
             }

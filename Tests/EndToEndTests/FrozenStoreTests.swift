@@ -6,7 +6,7 @@ import CofferWire
 import Foundation
 import Testing
 
-/// One store of every version that left the building: each build has to open them all.
+/// One store of every version that was released: each build has to open them all.
 @Suite struct FrozenStoreTests {
     /// A daemon on a copy of a store.
     private func daemon(on version: String) throws -> DaemonProcess {
@@ -20,55 +20,20 @@ import Testing
         return try DaemonProcess(in: directory)
     }
 
-    @Test func `a vault of version 1 opens in this one`() throws {
-        let daemon = try daemon(on: "v1")
-        let client = try daemon.connect()
-        #expect(try client.status().state == .beforeFirstUnlock)
-        // Its keybag has a key for deposits from the first unlock on.
-        func drop() throws -> Outcome {
-            try Outcome { try client.put("frozen/box", [1]) { $0.accessibility = .whenUnlockedDeposit } }
+    @Test func `a vault of a build before 0.1.0 is refused by name, and stays as it is`() throws {
+        let daemon = try daemon(on: "former")
+        func files() throws -> String {
+            try runCommand("/bin/sh", ["-c", "cd '\(daemon.statePath)' && find . -type f -exec sha256sum {} + | sort"])
+                .text
         }
-        #expect(try drop() == .locked)
-        try client.unlock("frozen passcode")
-        let letter = Array(String(repeating: "coffer frozen store v1\n", count: 3000).utf8)
-        #expect(try client.get("frozen/secret") == Array("a secret of version 1".utf8))
-        #expect(try client.get("frozen/token") == Array("after first unlock".utf8))
-        #expect(try client.get("frozen/letter") == letter)
-        #expect(try client.get("frozen/recording") == letter)
-        let items = try client.list().items.map { "\($0.name) \($0.protection.name)" }.sortedByBytes()
-        #expect(
-            items == [
-                "frozen/letter complete", "frozen/recording completeUnlessOpen", "frozen/secret WhenUnlocked",
-                "frozen/token AfterFirstUnlock",
-            ]
-        )
-        // And goes on from there.
-        try client.put("frozen/secret", Array("a newer one".utf8))
-        #expect(try client.get("frozen/secret") == Array("a newer one".utf8))
-        _ = try client.lock(graceSeconds: 0)
-        #expect(try drop() == .done)
-        try client.unlock("frozen passcode")
-        #expect(try client.get("frozen/box") == [1])
-    }
-
-    @Test func `an audit with records that name no group is read as it was written`() throws {
-        let daemon = try daemon(on: "v2-audit")
-        let audit = try daemon.coffer(["audit"])
-        #expect(audit.status == 0, "\(audit.errors)")
-        // Without the dates.
-        let lines = audit.text.split(separator: "\n").prefix(8).map { $0.dropFirst("2026-11-23 06:44:34 UTC ".count) }
-        #expect(
-            lines == [
-                "cofferd vault.state open, without a passcode", "user:root vault.init",
-                "user:root item.put 'frozen/secret' in 'default'",
-                "user:root item.get 'frozen/secret' in 'default'",
-                "user:root item.get 'frozen/nothing' in 'default' refused: there is no item 'frozen/nothing'",
-                "user:root keychain.find 'nowhere' refused: no keychain item matches",
-                "user:root keychain.add 'bank/pin' in 'default'", "user:root item.remove 'frozen/secret' in 'default'",
-            ]
-        )
-        let verified = try daemon.coffer(["audit", "--verify"])
-        #expect(verified.status == 0, "\(verified.errors)")
+        let before = try files()
+        for arguments in [["status"], ["get", "frozen/secret"], ["unlock"], ["init"]] {
+            let refused = try daemon.coffer(arguments, passcode: arguments == ["unlock"] ? "frozen passcode" : nil)
+            #expect(refused.status == 65, "\(arguments) \(refused.errors)")
+            #expect(refused.errors.contains("made by a build of Coffer before 0.1.0"), "\(refused.errors)")
+            #expect(refused.errors.contains("coffer export"), "\(refused.errors)")
+        }
+        #expect(try files() == before)
     }
 
     /// What `packaging/freeze-store` has written.
@@ -83,8 +48,8 @@ import Testing
         return daemon.directory.contents("content") ?? []
     }
 
-    @Test func `a vault with changed files, history and access control opens in this one`() throws {
-        let daemon = try daemon(on: "v2")
+    @Test func `a vault of version 1 opens in this one`() throws {
+        let daemon = try daemon(on: "v1")
         let client = try daemon.connect()
         #expect(try client.status().state == .beforeFirstUnlock)
         #expect(try read("cache", daemon) == lines("cache", 100))
@@ -92,7 +57,7 @@ import Testing
         #expect(locked.status == 75)
         try client.unlock("frozen passcode")
 
-        #expect(try client.get("frozen/secret") == Array("a secret of version 2".utf8))
+        #expect(try client.get("frozen/secret") == Array("a secret".utf8))
         let former = KeychainQuery(.genericPassword, [.service: .text("frozen"), .account: .text("secret")])
         #expect(try client.formerSecrets(of: former) == [Array("an old secret".utf8)])
         #expect(try client.get("frozen/token") == Array("after first unlock".utf8))
@@ -125,151 +90,28 @@ import Testing
         #expect(try read("rewritten", daemon) == rewritten)
     }
 
-    @Test func `a vault with hard links and without a trash opens in this one, which gives it a trash`() throws {
-        let daemon = try daemon(on: "v6")
+    @Test func `its names are under the passcode, and its trash and its versions are there`() throws {
+        let daemon = try daemon(on: "v1")
         let client = try daemon.connect()
-        try client.unlock("frozen passcode")
-        #expect(try read("second-name", daemon) == lines("letter", 6000))
-        let removed = try daemon.coffer(["remove", "frozen/second-name", "frozen/rewritten", "frozen/secret"])
-        #expect(removed.status == 0, "\(removed.errors)")
-        // The file with two names has lost one of them, and the others are in the trash.
-        #expect(try read("letter", daemon) == lines("letter", 6000))
-        let names = try client.trash().items.map(\.name)
-        #expect(names == ["frozen/rewritten", "frozen/secret"])
-        let restored = try daemon.coffer(["trash", "restore", "frozen/rewritten", "frozen/secret"])
-        #expect(restored.status == 0, "\(restored.errors)")
-        var rewritten = lines("rewritten", 20_000)
-        rewritten.replaceSubrange(100_000..<100_003, with: Array("NEW".utf8))
-        #expect(try read("rewritten", daemon) == rewritten)
-        #expect(try client.get("frozen/secret") == Array("a secret of version 2".utf8))
-        let former = KeychainQuery(.genericPassword, [.service: .text("frozen"), .account: .text("secret")])
-        #expect(try client.formerSecrets(of: former) == [Array("an old secret".utf8)])
-        let check = try daemon.coffer(["doctor"])
-        #expect(check.status == 0, "\(check.text)\(check.errors)")
-    }
-
-    @Test func `an audit that the device key alone protects is under the passcode after the first unlock`() throws {
-        let daemon = try daemon(on: "v3")
-        func audit() throws -> String {
-            let shown = try daemon.coffer(["audit"])
-            #expect(shown.status == 0, "\(shown.errors)")
-            let verified = try daemon.coffer(["audit", "--verify"])
-            #expect(verified.status == 0, "\(verified.text)\(verified.errors)")
-            return shown.text
-        }
-        let former = try audit().split(separator: "\n").prefix(20)
-        #expect(former.contains { $0.contains("'frozen/token'") })
-        try daemon.connect().unlock("frozen passcode")
-        #expect(try audit().split(separator: "\n").prefix(20) == former)
-        try daemon.restart()
-        let sealed = try audit()
-        #expect(!sealed.contains("frozen/") && sealed.contains(" can be read after the first unlock"))
-        try daemon.connect().unlock("frozen passcode")
-        #expect(try audit().split(separator: "\n").prefix(20) == former)
-    }
-
-    @Test func `a vault whose names were compared as characters opens in this one, which compares bytes`() throws {
-        let daemon = try daemon(on: "v3")
-        let client = try daemon.connect()
-        try client.unlock("frozen passcode")
-        for (name, secret) in [
-            ("frozen/cafe\u{301}", "decomposed"), ("\u{212b}", "a sign"), ("frozen/token", "after first unlock"),
-        ] {
-            #expect(try client.get(name) == Array(secret.utf8))
-        }
-        #expect(try read("me\u{301}nu", daemon) == lines("menu", 100))
-        let queries = [
-            KeychainQuery(.internetPassword, [.server: .text("cafe\u{301}.example")]),
-            KeychainQuery(.internetPassword, [.account: .text("e\u{301}")]),
-            KeychainQuery(.internetPassword, [.label: .text("o\u{302}")]),
-            KeychainQuery(.internetPassword, user: ["cle\u{301}": "1"]),
-        ]
-        for query in queries { #expect(try client.find(query).secrets == [Array("a web login".utf8)]) }
-        // The other spelling is free, and means another item.
-        for name in ["frozen/caf\u{e9}", "\u{c5}", "frozen/m\u{e9}nu"] {
-            let missing = try Outcome { _ = try client.get(name) }
-            #expect(missing == .refused(.itemNotFound))
-            try client.put(name, Array("another".utf8))
-        }
-        #expect(try client.get("frozen/cafe\u{301}") == Array("decomposed".utf8))
-        let check = try daemon.coffer(["doctor"])
-        #expect(check.status == 0, "\(check.text)\(check.errors)")
-    }
-
-    @Test func `a vault whose names were under the device key has them under the passcode after an unlock`() throws {
-        let daemon = try daemon(on: "v4")
-        let client = try daemon.connect()
-        // Until then, they are what they were.
-        #expect(try client.list().items.map(\.name).contains("frozen/secret"))
-        #expect(try client.status().sealedCount == 0)
-        try client.put("frozen/box", Array("a second deposit".utf8))
-        try client.unlock("frozen passcode")
-        func names() throws -> [String] { try client.list().items.map(\.name).sortedByBytes() }
-        let all = try names()
-        #expect(all.count == 20)
-        #expect(try settles { try daemon.unsealedCount() == 0 })
-        #expect(try names() == all)
-        #expect(try client.get("frozen/box") == Array("a second deposit".utf8))
-        let former = KeychainQuery(.genericPassword, [.service: .text("frozen"), .account: .text("secret")])
-        #expect(try client.formerSecrets(of: former) == [Array("an old secret".utf8)])
-        let check = try daemon.coffer(["doctor"])
-        #expect(check.status == 0, "\(check.text)\(check.errors)")
-
-        try daemon.restart()
-        let second = try daemon.connect()
-        let listed = try second.list()
         let named = ["frozen/always", "frozen/cache", "frozen/public/notice"]
-        #expect(listed.items.map(\.name).sortedByBytes() == named)
-        let status = try second.status()
-        let count = (status.keychainCount ?? 0) + (status.fileCount ?? 0)
-        #expect(status.sealedCount == count - named.count)
-        #expect(try read("public/notice", daemon) == lines("notice", 100))
-        let directory = try Outcome { _ = try second.fileInfo(try ItemName("frozen/inbox")) }
+        #expect(try client.list().items.map(\.name).sortedByBytes() == named)
+        let directory = try Outcome { _ = try client.fileInfo(try ItemName("frozen/inbox")) }
         #expect(directory == .locked)
         // Its class is obeyed all the same.
-        try second.put("frozen/inbox/new", Array("n".utf8))
-        try second.unlock("frozen passcode")
-        #expect(try second.fileInfo(try ItemName("frozen/inbox/new")).protectionClass == .completeUnlessOpen)
-        #expect(try second.get("frozen/secret") == Array("a secret of version 2".utf8))
-    }
-
-    @Test func `a vault whose files had no attributes gives them the usual ones, and numbers that stay`() throws {
-        let daemon = try daemon(on: "v5")
-        let client = try daemon.connect()
+        try client.put("frozen/inbox/new", Array("n".utf8))
         try client.unlock("frozen passcode")
-        func file(_ name: String) throws -> FileInfo { try client.fileInfo(try ItemName(name)) }
-        let letter = try file("frozen/letter")
-        #expect(letter.inode > 0 && letter.mode == 0o644 && letter.linkCount == 1 && letter.uid == nil)
-        #expect(letter.modifiedNanoseconds == letter.modified * 1_000_000)
-        #expect(letter.changedNanoseconds == letter.modifiedNanoseconds)
-        #expect(letter.accessedNanoseconds == letter.modifiedNanoseconds)
-        #expect(try file("frozen/private").mode == 0o755)
-        // And goes on from there.
-        let name = try ItemName("frozen/letter")
-        try client.call(FileLinkParameters(name: name, target: try ItemName("frozen/copy")))
-        try client.call(FileSymlinkParameters(name: try ItemName("frozen/latest"), target: "letter"))
-        try client.call(FileSetAttributesParameters(name: name, mode: 0o600))
-        let check = try daemon.coffer(["doctor"])
-        #expect(check.status == 0, "\(check.text)\(check.errors)")
-        try daemon.restart()
-        let second = try daemon.connect()
-        try second.unlock("frozen passcode")
-        let copy = try second.fileInfo(try ItemName("frozen/copy"))
-        #expect(copy.inode == letter.inode && copy.mode == 0o600 && copy.linkCount == 2)
-        #expect(try second.fileInfo(try ItemName("frozen/latest")).target == "letter")
-        #expect(try read("copy", daemon) == lines("letter", 6000))
-    }
-}
-
-extension DaemonProcess {
-    /// The rows whose names are still under the device key, in a copy: the daemon has the catalog for itself.
-    fileprivate func unsealedCount() throws -> Int {
-        let copy = try TemporaryDirectory()
-        for name in ["vault.sqlite", "vault.sqlite-wal"] {
-            _ = try runCommand("/bin/cp", ["\(statePath)/\(name)", copy.appending(name)])
-        }
-        return try Connection(path: copy.appending("vault.sqlite")).row(
-            "SELECT (SELECT count(*) FROM keychain_unsealed) + (SELECT count(*) FROM file_unsealed)"
-        ) { Int(try $0.integer(0)) } ?? 0
+        #expect(try client.fileInfo(try ItemName("frozen/inbox/new")).protectionClass == .completeUnlessOpen)
+        // The other spelling means another item.
+        #expect(try client.get("frozen/cafe\u{301}") == Array("decomposed".utf8))
+        let missing = try Outcome { _ = try client.get("frozen/caf\u{e9}") }
+        #expect(missing == .refused(.itemNotFound))
+        #expect(try read("second-name", daemon) == lines("letter", 6000))
+        let restored = try daemon.coffer(["trash", "restore", "frozen/gone"])
+        #expect(restored.status == 0, "\(restored.errors)")
+        #expect(try client.get("frozen/gone") == Array("removed".utf8))
+        let former = try daemon.coffer(["file", "read", "frozen/versioned", "--version", "1"])
+        #expect(former.text == "the first", "\(former.errors)")
+        let verified = try daemon.coffer(["audit", "--verify"])
+        #expect(verified.status == 0, "\(verified.text)\(verified.errors)")
     }
 }

@@ -35,9 +35,9 @@ struct KeybagReader {
         }
         func number(_ count: Int) -> Int { take(count).reduce(0) { $0 << 8 | Int($1) } }
 
-        #expect(take(8) == Array("COFFERKB".utf8))
+        #expect(take(8) == Array("COFRKEYS".utf8))
         let version = number(2)
-        #expect(version == 3)
+        #expect(version == 1)
         vaultID = take(16)
         // The device key's check, the public keys of class B, deposits and metadata, the count of moves and the flags.
         _ = take(16 + 3 * 32 + 4 + 1)

@@ -42,9 +42,8 @@ final class RowCatalog {
         self.keys = keys
         connection = try Connection(path: path + "/vault.sqlite")
         try connection.migrate(
-            ([Self.settings] + KeychainStore.migrations + FileStore.migrations + AuditLog.migrations
-                + LeaseStore.migrations + AccessRuleStore.migrations)
-                .sorted { $0.generation < $1.generation },
+            [Self.settings] + KeychainStore.migrations + FileStore.migrations + AuditLog.migrations
+                + LeaseStore.migrations + AccessRuleStore.migrations,
             applicationID: 1
         )
         contents = try ContentDirectory(in: directory)
@@ -109,7 +108,6 @@ final class RowCatalog {
         for kind in AccessRuleKind.allCases {
             _ = try rules.add(kind, .unit("ci@*.service"), [.read], try NamePattern("s/*"), in: Self.group)
         }
-        try connection.execute("INSERT INTO keychain_untagged VALUES (1)")
         try connection.execute("INSERT INTO file_dead_contents VALUES (randomblob(16))")
         try connection.execute(
             "INSERT INTO file_logged_chunks SELECT content, 0, randomblob(4112) FROM file_nodes WHERE kind = 2"

@@ -67,15 +67,6 @@ package struct RowTable: Sendable {
             """
         ),
         RowTable(
-            "keychain_untagged",
-            ["item"],
-            """
-            UPDATE keychain_untagged SET
-                item = CASE ?3 WHEN 0 THEN iif(?2, ?1 + 0.5, ?1) ELSE item END
-            WHERE (item) = (SELECT item FROM keychain_untagged ORDER BY item LIMIT 1 OFFSET ?4)
-            """
-        ),
-        RowTable(
             "keychain_quarantine",
             [
                 "id", "stage", "damage", "moved", "row", "uuid", "class_key", "primary_tag", "metadata", "wrapped_key",
@@ -185,13 +176,12 @@ package struct RowTable: Sendable {
     private static let access = [
         RowTable(
             "audit_blocks",
-            ["first", "sealed", "chain", "tag"],
+            ["first", "sealed", "chain"],
             """
             UPDATE audit_blocks SET
                 first = CASE ?3 WHEN 0 THEN iif(?2, ?1 + 0.5, ?1) ELSE first END,
                 sealed = CASE ?3 WHEN 1 THEN iif(?2, ?1 + 0.5, ?1) ELSE sealed END,
-                chain = CASE ?3 WHEN 2 THEN iif(?2, ?1 + 0.5, ?1) ELSE chain END,
-                tag = CASE ?3 WHEN 3 THEN iif(?2, ?1 + 0.5, ?1) ELSE tag END
+                chain = CASE ?3 WHEN 2 THEN iif(?2, ?1 + 0.5, ?1) ELSE chain END
             WHERE (first) = (SELECT first FROM audit_blocks ORDER BY first LIMIT 1 OFFSET ?4)
             """
         ),

@@ -122,7 +122,7 @@ private struct RowCheck: ~Copyable {
         let store = catalog.keychain
         let keys = ["a", "b"].map { GenericPasswordKey(group: RowCatalog.group, service: "s", account: $0) }
         var uses: [() throws -> Void] = [
-            { try store.renewTags() }, { _ = try store.count() }, { try store.forEachItem { _ = try? $0.get() } },
+            { _ = try store.count() }, { try store.forEachItem { _ = try? $0.get() } },
             { _ = try store.search(ItemQuery(groups: [RowCatalog.group])) },
             { _ = try store.quarantineTable.entries(after: 0, order) }, { _ = try store.countWantingPasscode() },
         ]
@@ -277,7 +277,6 @@ private struct RowCheck: ~Copyable {
                     guard let from = number else { break }
                     number = try audit.verify(after: from).next
                 }
-                _ = try audit.sealUnderPasscode()
                 audit.note(AuditRecord(time: 1, client: nil, action: "item.get", state: .noPasscode))
                 try audit.write(at: 1)
             },

@@ -99,7 +99,12 @@ struct SealedColumn: Sendable {
             case .audit: changed = try Self.reseal(sealed, keys.catalog.audit, context, body)
             case .names(let part):
                 let names = try keys.openNames(sealed.span.bytes, of: part, context: context).exposeBytes()
-                changed = try keys.sealNames(body(names).span.bytes, of: part, context: context)
+                changed = try keys.sealNames(
+                    body(names).span.bytes,
+                    of: part,
+                    context: context,
+                    inEveryState: sealed.first == 0
+                )
             }
             return (try row.integer(0), changed)
         }

@@ -12,8 +12,8 @@ package struct TwoSlotFile: Sendable {
         case missing
         /// The latest intact record.
         case record([UInt8])
-        /// No slot is intact; the bytes, for an owner that knows an earlier format.
-        case damaged([UInt8])
+        /// No slot is intact.
+        case damaged
     }
 
     /// The size of a slot: a unit that common disks write atomically.
@@ -46,7 +46,7 @@ package struct TwoSlotFile: Sendable {
 
     package func load() throws(SystemError) -> Content {
         guard let bytes = try directory.contents(of: name, limit: Self.byteCount + 1) else { return .missing }
-        return latestSlot(of: bytes).map { .record($0.record) } ?? .damaged(bytes)
+        return latestSlot(of: bytes).map { .record($0.record) } ?? .damaged
     }
 
     /// Replaces the record; when this returns, it is synced.

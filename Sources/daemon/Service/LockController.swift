@@ -63,7 +63,7 @@ final class LockController: ServerPart {
         }
         if let caller { noteUnlock(by: caller) }
         vault.openCatalog?.changes.isWanted = hub.wantsItems
-        vault.sealNames()
+        vault.settleFirstUnlock()
         audit.noteState(state)
         notifySurroundings()
         hub.announce(state == .unlocked || state == .noPasscode ? .available : .gone)
@@ -86,7 +86,7 @@ final class LockController: ServerPart {
     /// Begins the schedule of keys that were carried over.
     func restore(lockedSince: UInt64) {
         schedule.restore(lockedSince: lockedSince)
-        vault.sealNames()
+        vault.settleFirstUnlock()
         settle()
     }
 

@@ -5,7 +5,7 @@ package import CofferCore
 /// proto-docs/FORMATS.md describes the format. The head is sealed beside the blocks, and written with each of them: a
 /// truncated audit does not end where its head says.
 struct AuditHead: Equatable {
-    static let version: UInt8 = 2
+    static let version: UInt8 = 1
     /// The size of a link of the chain.
     static let chainBytes = 32
 
@@ -18,7 +18,7 @@ struct AuditHead: Equatable {
     var chain: [UInt8]
     /// The link that the first remaining block continues.
     var anchor: [UInt8]
-    /// The sealed size of all blocks, as they were first sealed.
+    /// The sealed size of all blocks.
     var byteCount: Int64 = 0
     /// The number up to which records are unverified, because the head of that time was lost.
     var lostUpTo: Int64 = 0
@@ -49,8 +49,7 @@ struct AuditHead: Equatable {
     /// Parses the result of ``encoded``.
     init(decoding bytes: [UInt8]) throws(ByteReader.Malformed) {
         var reader = ByteReader(bytes)
-        let version = try reader.read(UInt8.self)
-        guard (1...Self.version).contains(version) else { throw ByteReader.Malformed() }
+        guard try reader.read(UInt8.self) == Self.version else { throw ByteReader.Malformed() }
         next = try reader.read()
         byteCount = try reader.read()
         lostUpTo = try reader.read()
@@ -59,7 +58,7 @@ struct AuditHead: Equatable {
         summary.recordCount = try reader.read()
         summary.firstTime = try reader.read()
         summary.lastTime = try reader.read()
-        if version > 1 { summary.unreadCount = try reader.read() }
+        summary.unreadCount = try reader.read()
         for _ in 0..<(try reader.read(UInt16.self)) {
             let client = try reader.readText()
             summary.tallies.append(

@@ -124,24 +124,19 @@ extension AuditLog {
         let first: Int64
         let sealed: [UInt8]
         let chain: [UInt8]
-        /// What stands for the link if the block was sealed again: empty if it was not, `nil` if it has yet to be.
-        let tag: [UInt8]?
         /// The number of its last record, as the block after it tells.
         private(set) var last: Int64
 
-        /// Reads the columns `first`, `sealed`, `chain` and `tag`.
+        /// Reads the columns `first`, `sealed` and `chain`.
         init(_ row: borrowing Row) throws(DatabaseError) {
             first = try row.integer(0)
             sealed = try row.blob(1)
             chain = try row.blob(2)
-            tag = try row.optionalBlob(3)
             last = first
         }
 
         /// The number of its records.
         var count: Int64 { last - first + 1 }
-
-        var wasSealedAgain: Bool { tag?.isEmpty == false }
 
         /// Sets the number of the last record, within the bounds of a block.
         fileprivate mutating func end(before next: Int64) {
@@ -184,7 +179,7 @@ extension AuditLog {
     func blocks(from first: Int64, limit: Int = Limits.auditPageBlocks) throws -> [StoredBlock] {
         var blocks: [StoredBlock] = []
         try connection.rows(
-            "SELECT first, sealed, chain, tag FROM audit_blocks WHERE first >= ? ORDER BY first",
+            "SELECT first, sealed, chain FROM audit_blocks WHERE first >= ? ORDER BY first",
             // No block of a valid audit begins before 1.
             .integer(max(0, first))
         ) { row in
@@ -212,11 +207,8 @@ extension AuditLog {
         }
     }
 
-    /// Whether a block continues a link, as it was written or sealed again.
+    /// Whether a block continues a link.
     func isLinked(_ block: StoredBlock, to chain: [UInt8]) -> Bool {
-        guard let tag = block.tag, block.wasSealedAgain else {
-            return isEqualInConstantTime(Self.link(chain, block.first, block.sealed, keys), block.chain)
-        }
-        return isEqualInConstantTime(Self.resealTag(chain, block.first, block.sealed, block.chain, keys), tag)
+        isEqualInConstantTime(Self.link(chain, block.first, block.sealed, keys), block.chain)
     }
 }

@@ -27,25 +27,6 @@ extension AuditLog {
         )
     }
 
-    /// What says that a block still continues the chain, although it was sealed again.
-    static func resealTag(
-        _ chain: [UInt8],
-        _ first: Int64,
-        _ sealed: [UInt8],
-        _ link: [UInt8],
-        _ keys: VaultKeys
-    ) -> [UInt8] {
-        KeyedHash.tag(
-            under: keys.catalog.audit,
-            for: "coffer audit resealed v1",
-            byteCount: AuditHead.chainBytes,
-            chain,
-            numberBytes(first),
-            sealed,
-            link
-        )
-    }
-
     static func headContext(_ keys: VaultKeys) -> [UInt8] {
         Array("coffer audit head v1".utf8) + keys.vaultID.bytes
     }

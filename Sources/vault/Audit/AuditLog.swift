@@ -205,11 +205,10 @@ package final class AuditLog {
         let sealed = try Self.sealBlock(bytes, head.next, keys)
         head.chain = Self.link(head.chain, head.next, sealed, keys)
         try connection.execute(
-            "INSERT INTO audit_blocks (first, sealed, chain, tag) VALUES (?, ?, ?, ?)",
+            "INSERT INTO audit_blocks (first, sealed, chain) VALUES (?, ?, ?)",
             .integer(head.next),
             .blob(sealed),
-            .blob(head.chain),
-            keys.sealsNamesForNow ? .null : .blob([])
+            .blob(head.chain)
         )
         head.next += Int64(count)
         head.byteCount += Int64(sealed.count)
@@ -232,7 +231,7 @@ package final class AuditLog {
             }
             head.anchor = oldest.chain
             // Sealing a block again under the passcode has added one byte.
-            let byteCount = oldest.sealed.count - (oldest.wasSealedAgain ? 1 : 0)
+            let byteCount = oldest.sealed.count
             head.byteCount = max(0, head.byteCount - Int64(byteCount))
             try connection.execute("DELETE FROM audit_blocks WHERE first = ?", .integer(oldest.first))
         }

@@ -4,34 +4,6 @@ package import CofferDatabase
 // Checking every row of the tree, a few at a time.
 
 extension FileStore {
-    /// The quarantine table.
-    ///
-    /// The rows of the chunks of quarantined files stay in their table.
-    static let quarantineMigration = Migration(
-        name: "files: quarantine",
-        generation: 6,
-        // Without types: a row is kept as it was found.
-        sql: """
-            CREATE TABLE file_quarantine (
-                id INTEGER PRIMARY KEY,
-                damage TEXT NOT NULL,
-                moved INTEGER NOT NULL,
-                row INTEGER NOT NULL,
-                parent ANY,
-                name_tag ANY,
-                kind ANY,
-                class_key ANY,
-                content ANY,
-                wrapped_key ANY,
-                metadata ANY
-            ) STRICT;
-            DROP TRIGGER file_nodes_chunks;
-            CREATE TRIGGER file_nodes_chunks AFTER DELETE ON file_nodes
-                WHEN OLD.kind = 2 AND NOT EXISTS (SELECT 1 FROM file_quarantine WHERE row = OLD.id)
-                BEGIN DELETE FROM file_chunks WHERE node = OLD.id; END;
-            """
-    )
-
     private var rows: FileRows { FileRows(store: self) }
 
     /// The quarantine of files and directories.

@@ -8,20 +8,6 @@ internal import CofferSystem
 // makes their rows superfluous. After a crash, the start writes them to their slots again.
 
 extension FileStore {
-    /// The sealed chunks that may not be on the disk in their slots.
-    static let loggedMigration = Migration(
-        name: "files: logged chunks",
-        generation: 14,
-        sql: """
-            CREATE TABLE file_logged_chunks (
-                content BLOB NOT NULL,
-                slot INTEGER NOT NULL,
-                stored BLOB NOT NULL,
-                PRIMARY KEY (content, slot)
-            ) STRICT, WITHOUT ROWID;
-            """
-    )
-
     /// Plans to sync an open file by the catalog alone.
     ///
     /// - Parameter file: The file, which the caller has claimed.

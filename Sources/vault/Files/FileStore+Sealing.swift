@@ -3,25 +3,10 @@ internal import CofferDatabase
 internal import CofferKeys
 internal import CofferMemory
 
-// The names of files are under the passcode. What an older version has sealed under the device key is sealed anew, a few
-// rows at a time, once the passcode was given.
+// The names of files are under the passcode. What a change before the first unlock could not do to a sealed row is done
+// after it, a few rows at a time.
 
 extension FileStore {
-    /// The rows whose metadata is under the device key although the passcode is to protect it.
-    static let unsealedMigration = Migration(
-        name: "files: names under the passcode",
-        generation: 10,
-        sql: """
-            CREATE TABLE file_unsealed (node INTEGER PRIMARY KEY) STRICT;
-            INSERT INTO file_unsealed SELECT id FROM file_nodes;
-            CREATE TABLE file_replaced (node INTEGER PRIMARY KEY, context BLOB NOT NULL, metadata BLOB NOT NULL) STRICT;
-            CREATE TRIGGER file_nodes_replaced AFTER DELETE ON file_nodes
-                WHEN NOT EXISTS (SELECT 1 FROM file_quarantine WHERE row = OLD.id)
-                BEGIN DELETE FROM file_replaced WHERE node = OLD.id; END;
-            CREATE INDEX file_nodes_none ON file_nodes (id) WHERE kind = 2 AND class_key = 5;
-            """
-    )
-
     // MARK: Replacing what is sealed
 
     /// Sets the metadata of a file aside that is being replaced before the first unlock, for ``restoreReplaced()``.
@@ -109,42 +94,38 @@ extension FileStore {
     /// Forgets what could not be opened again before the first unlock: now it can.
     package func forgetRecentMetadata() { tree.recent.forget() }
 
-    // MARK: Sealing anew
+    // MARK: Deferred rows
 
-    /// Whether there are files and directories whose names an older version has sealed under the device key.
-    package func hasNamesToSeal() throws -> Bool {
-        try connection.row("SELECT 1 FROM file_unsealed LIMIT 1") { _ in true } ?? false
+    /// Whether there is something for ``settleDeferred(until:)``.
+    package func hasDeferredRows() throws -> Bool {
+        try connection.row("SELECT 1 FROM file_deferred LIMIT 1") { _ in true } ?? false
     }
 
     /// The number of files whose names can be read after the first unlock only.
     package func sealedCount() throws -> Int {
         if keys.opensNames { return 0 }
-        // A cross join is carried out in the order in which it is written: any other scans every row.
-        let namedCount = try connection.row(
-            """
-            SELECT (SELECT count(*) FROM file_nodes WHERE kind = 2 AND class_key = 5)
-                + (SELECT count(*) FROM file_unsealed CROSS JOIN file_nodes ON id = node
-                    WHERE kind = 2 AND class_key <> 5)
-            """
-        ) { Int(try $0.integer(0)) }
+        let namedCount = try connection.row("SELECT count(*) FROM file_nodes WHERE kind = 2 AND class_key = 5") {
+            Int(try $0.integer(0))
+        }
         return try max(0, count() - (namedCount ?? 0))
     }
 
-    /// Seals the metadata of some rows under the passcode, after the first unlock.
+    /// Completes what changes before the first unlock have left: directories that are empty, or part of the name of a file of
+    /// class `none`.
     ///
     /// - Parameter isEnough: Called after each row; whether to stop for now.
-    /// - Returns: Whether nothing is left to seal.
+    /// - Returns: Whether nothing is left.
     /// - Throws: ``DatabaseError``.
-    package func sealNames(until isEnough: () -> Bool) throws -> Bool {
+    package func settleDeferred(until isEnough: () -> Bool) throws -> Bool {
         guard keys.opensNames else { return true }
         return try connection.workOff(
-            first: "SELECT node FROM file_unsealed LIMIT 1",
-            remove: "DELETE FROM file_unsealed WHERE node = ?",
+            first: "SELECT node FROM file_deferred LIMIT 1",
+            remove: "DELETE FROM file_deferred WHERE node = ?",
             until: isEnough
-        ) { number in try connection.transaction { try sealName(of: number) } }
+        ) { number in try connection.transaction { try settleDeferred(number) } }
     }
 
-    private func sealName(of number: Int64) throws {
+    private func settleDeferred(_ number: Int64) throws {
         guard let node = try tree.node(numbered: number, "an entry") else { return }
         try tree.update(node)
         // It may have been emptied before the first unlock.

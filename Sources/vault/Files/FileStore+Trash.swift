@@ -27,10 +27,7 @@ package struct TakenFile: Sendable {
 
 /// The row of a file outside of the tree: everything is sealed as it was in it.
 struct FileImage {
-    /// The row alone.
     private static let version: UInt8 = 1
-    /// The row, and those of versions.
-    private static let versionWithVersions: UInt8 = 2
 
     let columns: FileTree.Columns
     let nameTag: [UInt8]
@@ -40,7 +37,7 @@ struct FileImage {
 
     var encoded: [UInt8] {
         var writer = ByteWriter()
-        writer.write(versions.isEmpty ? Self.version : Self.versionWithVersions)
+        writer.write(Self.version)
         writer.write(columns.id)
         writer.write(columns.parent)
         writer.write(counted: nameTag)
@@ -49,7 +46,7 @@ struct FileImage {
         writer.write(counted: columns.wrappedKey)
         writer.write(UInt32(metadata.count))
         writer.write(raw: metadata)
-        if !versions.isEmpty { writer.write(UInt32(versions.count)) }
+        writer.write(UInt32(versions.count))
         for (number, sealed) in versions {
             writer.write(number)
             writer.write(UInt32(sealed.count))
@@ -67,8 +64,7 @@ struct FileImage {
     /// - Throws: `Malformed` if they are truncated, too long, or of an unknown version.
     init(decoding bytes: [UInt8]) throws(ByteReader.Malformed) {
         var reader = ByteReader(bytes)
-        let version = try reader.read(UInt8.self)
-        guard [Self.version, Self.versionWithVersions].contains(version) else { throw ByteReader.Malformed() }
+        guard try reader.read(UInt8.self) == Self.version else { throw ByteReader.Malformed() }
         let (id, parent) = (try reader.read(Int64.self), try reader.read(Int64.self))
         nameTag = Array(try reader.readCounted())
         let classKey = try reader.read(UInt8.self)
@@ -83,11 +79,9 @@ struct FileImage {
             target: nil
         )
         metadata = Array(try reader.readRaw(Int(try reader.read(UInt32.self))))
-        if version == Self.versionWithVersions {
-            for _ in 0..<(try reader.read(UInt32.self)) {
-                let number = try reader.read(Int64.self)
-                versions.append((number, Array(try reader.readRaw(Int(try reader.read(UInt32.self))))))
-            }
+        for _ in 0..<(try reader.read(UInt32.self)) {
+            let number = try reader.read(Int64.self)
+            versions.append((number, Array(try reader.readRaw(Int(try reader.read(UInt32.self))))))
         }
         guard reader.isAtEnd else { throw ByteReader.Malformed() }
     }
@@ -104,25 +98,6 @@ struct OpenedImage {
 }
 
 extension FileStore {
-    /// The files outside of the tree whose contents are kept.
-    static let keptMigration = Migration(
-        name: "files: kept",
-        generation: 13,
-        sql: """
-            CREATE TABLE file_kept (node INTEGER PRIMARY KEY, content BLOB NOT NULL UNIQUE) STRICT;
-            DROP TRIGGER file_nodes_chunks;
-            CREATE TRIGGER file_nodes_chunks AFTER DELETE ON file_nodes
-                WHEN OLD.kind = 2 AND NOT EXISTS (SELECT 1 FROM file_quarantine WHERE row = OLD.id)
-                    AND NOT EXISTS (SELECT 1 FROM file_kept WHERE node = OLD.id)
-                BEGIN DELETE FROM file_chunks WHERE node = OLD.id; END;
-            DROP TRIGGER file_nodes_replaced;
-            CREATE TRIGGER file_nodes_replaced AFTER DELETE ON file_nodes
-                WHEN NOT EXISTS (SELECT 1 FROM file_quarantine WHERE row = OLD.id)
-                    AND NOT EXISTS (SELECT 1 FROM file_kept WHERE node = OLD.id)
-                BEGIN DELETE FROM file_replaced WHERE node = OLD.id; END;
-            """
-    )
-
     /// Takes a file out of the tree, in every state of the vault, within the open transaction.
     ///
     /// - Parameters:

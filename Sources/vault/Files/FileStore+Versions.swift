@@ -54,7 +54,6 @@ extension FileStore {
 
     /// Whether a version can be made of a file: a program that has it open would write on in it.
     func canBeKept(_ place: FileTree.Place) -> Bool {
-        if keys.sealsNamesForNow { return false }
         guard let open = openFiles[place.id] else { return true }
         return !open.hasWriter && !open.hasChanges
     }

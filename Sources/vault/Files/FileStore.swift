@@ -52,69 +52,6 @@ package final class FileStore {
     /// next start writes them again.
     var keptLogged: Set<ItemID> = []
 
-    /// The migrations of the store, in their order.
-    ///
-    /// Never edited: a change is a new migration.
-    package static let migrations = ownMigrations + VersionStore.migrations
-
-    private static let ownMigrations = [
-        Migration(
-            name: "files: the tree",
-            sql: """
-                CREATE TABLE file_nodes (
-                    id INTEGER PRIMARY KEY,
-                    parent INTEGER NOT NULL,
-                    name_tag BLOB NOT NULL,
-                    kind INTEGER NOT NULL,
-                    class_key INTEGER NOT NULL,
-                    content BLOB UNIQUE,
-                    wrapped_key BLOB NOT NULL,
-                    metadata BLOB NOT NULL,
-                    UNIQUE (parent, name_tag)
-                ) STRICT;
-                CREATE TABLE file_dead_contents (content BLOB PRIMARY KEY) STRICT, WITHOUT ROWID;
-                """
-        ),
-        Migration(
-            name: "files: count",
-            generation: 2,
-            sql: """
-                CREATE TABLE file_count (files INTEGER NOT NULL) STRICT;
-                INSERT INTO file_count SELECT count(*) FROM file_nodes WHERE kind = 2;
-                CREATE TRIGGER file_nodes_added AFTER INSERT ON file_nodes WHEN NEW.kind = 2
-                    BEGIN UPDATE file_count SET files = files + 1; END;
-                CREATE TRIGGER file_nodes_removed AFTER DELETE ON file_nodes WHEN OLD.kind = 2
-                    BEGIN UPDATE file_count SET files = files - 1; END;
-                """
-        ),
-        Migration(
-            name: "files: chunks",
-            generation: 5,
-            sql: """
-                CREATE TABLE file_chunks (
-                    node INTEGER NOT NULL,
-                    chunk INTEGER NOT NULL,
-                    slot INTEGER NOT NULL,
-                    bytes INTEGER NOT NULL,
-                    tag BLOB NOT NULL,
-                    PRIMARY KEY (node, chunk)
-                ) STRICT, WITHOUT ROWID;
-                CREATE TRIGGER file_nodes_chunks AFTER DELETE ON file_nodes WHEN OLD.kind = 2
-                    BEGIN DELETE FROM file_chunks WHERE node = OLD.id; END;
-                """
-        ),
-        quarantineMigration,
-        Migration(
-            name: "files: directories",
-            generation: 6,
-            sql: "CREATE INDEX file_directories ON file_nodes (parent) WHERE kind = 1;"
-        ),
-        unsealedMigration,
-        FileTree.linksMigration,
-        keptMigration,
-        loggedMigration,
-    ]
-
     /// Opens the store in a catalog after its migrations.
     package init(connection: Connection, keys: VaultKeys, contents: ContentDirectory) {
         self.connection = connection

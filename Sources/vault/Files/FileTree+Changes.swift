@@ -28,8 +28,7 @@ extension FileTree {
 
     /// Completes a row that was written: the directories of a file of class `none` are part of its name.
     func didSeal(_ node: Node) throws {
-        let isDone = try node.isNamedInEveryState ? nameInEveryState(node.parent) : !keys.sealsNamesForNow
-        if !isDone { try noteUnsealed(node.id) }
+        if node.isNamedInEveryState, try !nameInEveryState(node.parent) { try deferRow(node.id) }
     }
 
     /// Seals the directories of a path under the device key: they are part of the name of a file of class `none`.
@@ -54,9 +53,9 @@ extension FileTree {
         }
     }
 
-    /// Records a row that is to be written again after the first unlock.
-    func noteUnsealed(_ number: Int64) throws {
-        try connection.execute("INSERT OR IGNORE INTO file_unsealed (node) VALUES (?)", .integer(number))
+    /// Records a row that ``FileStore/settleDeferred(until:)`` has to look at after the first unlock.
+    func deferRow(_ number: Int64) throws {
+        try connection.execute("INSERT OR IGNORE INTO file_deferred (node) VALUES (?)", .integer(number))
     }
 
     /// Notes that an entry of a directory was made, renamed or removed.
@@ -121,7 +120,7 @@ extension FileTree {
                 node = try self.node(numbered: directory, "a directory")
             } catch let error as CofferError where error.code == .interactionNotAllowed {
                 // It may be one that was created explicitly: that is known after the first unlock.
-                return try noteUnsealed(directory)
+                return try deferRow(directory)
             } catch let error where error.isDamage {
                 // It stays, so that the damage can be found.
                 return

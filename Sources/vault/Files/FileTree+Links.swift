@@ -6,17 +6,6 @@ internal import CofferDatabase
 // metadata of the file can't be read.
 
 extension FileTree {
-    /// The names of a file that has hard links.
-    static let linksMigration = Migration(
-        name: "files: links",
-        generation: 12,
-        sql: """
-            ALTER TABLE file_nodes ADD COLUMN target INTEGER;
-            ALTER TABLE file_quarantine ADD COLUMN target ANY;
-            CREATE INDEX file_links ON file_nodes (target) WHERE kind = 4;
-            """
-    )
-
     /// How many names a row has.
     func linkCount(of node: Node) throws -> Int64 { node.parent == Self.linked ? try linkCount(of: node.id) : 1 }
 

@@ -83,12 +83,10 @@ extension FileTree {
     func seal(_ node: Node, _ tag: [UInt8]) throws -> [UInt8] {
         let context = Self.context(Columns(node), tag)
         let bytes = node.metadata.encoded
-        if node.isNamedInEveryState {
-            return unsafe AEAD.seal(bytes.span.bytes, under: keys.catalog.fileMetadata, context: context)
-        }
+        let isOpen = node.isNamedInEveryState
         do throws(KeyError) {
-            let sealed = unsafe try keys.sealNames(bytes.span.bytes, of: .files, context: context)
-            if !keys.opensNames { recent.keep(node.metadata, as: sealed, of: node.id) }
+            let sealed = unsafe try keys.sealNames(bytes.span.bytes, of: .files, context: context, inEveryState: isOpen)
+            if !isOpen && !keys.opensNames { recent.keep(node.metadata, as: sealed, of: node.id) }
             return sealed
         } catch {
             throw error.cofferError(quotedForDisplay(node.metadata.name), in: keys.state, for: .write)

@@ -2,9 +2,7 @@ internal import CofferCore
 
 /// The sealed attributes of an item, and the tag that binds them to its secret.
 struct ItemMetadata {
-    /// Version 1 had only generic passwords, without any attribute except their primary key; version 2 had no access
-    /// control; version 3 had neither a decision nor a count of moves.
-    private static let version: UInt8 = 4
+    private static let version: UInt8 = 1
     static let secretTagBytes = 16
 
     let attributes: ItemAttributes
@@ -75,47 +73,25 @@ struct ItemMetadata {
         // The comparable form of a text still has a length of 2 bytes.
         guard bytes.count <= 4 * Limits.metadataBytes else { throw ByteReader.Malformed() }
         var reader = ByteReader(bytes)
-        switch try reader.read(UInt8.self) {
-        case 1: self = try Self.version1(&reader)
-        case let version where (2...Self.version).contains(version): self = try Self.fields(&reader, of: version)
-        default: throw ByteReader.Malformed()
-        }
+        guard try reader.read(UInt8.self) == Self.version else { throw ByteReader.Malformed() }
+        self = try Self.fields(&reader)
         guard reader.isAtEnd else { throw ByteReader.Malformed() }
     }
 
-    private static func version1(_ reader: inout ByteReader) throws(ByteReader.Malformed) -> ItemMetadata {
-        let group = try reader.readText()
-        let service = try reader.readText()
-        let key = GenericPasswordKey(group: group, service: service, account: try reader.readText())
-        var attributes = ItemAttributes(key)
-        attributes.kind = try ItemKind(from: &reader)
-        return ItemMetadata(
-            attributes: attributes,
-            created: try reader.read(),
-            modified: try reader.read(),
-            secretByteCount: Int(try reader.read(UInt32.self)),
-            secretTag: Array(try reader.readRaw(secretTagBytes)),
-            moveCount: 0
-        )
-    }
-
-    private static func fields(
-        _ reader: inout ByteReader,
-        of version: UInt8
-    ) throws(ByteReader.Malformed) -> ItemMetadata {
+    private static func fields(_ reader: inout ByteReader) throws(ByteReader.Malformed) -> ItemMetadata {
         guard let itemClass = ItemClass(code: try reader.read()) else { throw ByteReader.Malformed() }
         let isSynchronizable = try reader.read(UInt8.self) != 0
         var attributes = ItemAttributes(itemClass, in: try reader.readText())
         attributes.isSynchronizable = isSynchronizable
         attributes.kind = try ItemKind(from: &reader)
         attributes.historyLimit = Int(try reader.read(UInt8.self))
-        if version >= 3 { attributes.accessControl = try AccessControl.decoded(try reader.read()) }
-        if version >= 4 { attributes.decision = try reader.readText() }
+        attributes.accessControl = try AccessControl.decoded(try reader.read())
+        attributes.decision = try reader.readText()
         let created = try reader.read(Int64.self)
         let modified = try reader.read(Int64.self)
         let secretByteCount = Int(try reader.read(UInt32.self))
         let secretTag = Array(try reader.readRaw(secretTagBytes))
-        let moveCount = version >= 4 ? try reader.read(UInt32.self) : 0
+        let moveCount = try reader.read(UInt32.self)
         let count = try reader.read(UInt8.self)
         attributes.values.reserveCapacity(Int(count))
         for _ in 0..<count {

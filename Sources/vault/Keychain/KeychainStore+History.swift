@@ -46,11 +46,6 @@ extension KeychainStore {
         return Int(count ?? 0)
     }
 
-    /// The former values that are not damaged.
-    func intactHistory(of item: KeychainItem) throws -> [EarlierValue] {
-        try earlierValues(of: item) { error in if !error.isDamage { throw error } }
-    }
-
     private func earlierValues(
         of item: KeychainItem,
         failed: (any Error) throws -> Void
@@ -183,12 +178,6 @@ extension KeychainStore {
         guard var sealed = try sealedHistory(value) else { return }
         sealed.wrappedKey = try rewrap(sealed.wrappedKey, of: item.with(value.accessibility), to: accessibility)
         try writeHistory(value, sealed, of: item, accessibility)
-    }
-
-    /// Seals the metadata of a former value anew.
-    func resealHistory(_ value: EarlierValue, of item: KeychainItem) throws {
-        guard let sealed = try sealedHistory(value) else { return }
-        try writeHistory(value, sealed, of: item, value.accessibility)
     }
 
     private func sealedHistory(_ value: EarlierValue) throws -> SealedSecret? {

@@ -4,14 +4,9 @@ internal import CofferKeys
 package import CofferMemory
 
 // Names are under the passcode. Before the first unlock a deposit is replaced all the same, and what it had before is
-// set aside; after it, that is given back, and what an older version has sealed under the device key is sealed anew.
+// set aside; after it, that is given back.
 
 extension KeychainStore {
-    /// Whether there is something for ``sealNames(until:)``.
-    package func hasNamesToSeal() throws -> Bool {
-        try connection.row("SELECT 1 FROM keychain_unsealed LIMIT 1") { _ in true } ?? false
-    }
-
     /// Whether there is something for ``restoreReplaced()``.
     package func hasReplaced() throws -> Bool {
         try connection.row("SELECT 1 FROM keychain_replaced LIMIT 1") { _ in true } ?? false
@@ -20,37 +15,10 @@ extension KeychainStore {
     /// The number of items whose names can be read after the first unlock only.
     package func sealedCount() throws -> Int {
         if keys.opensNames { return 0 }
-        // A cross join is carried out in the order in which it is written: any other scans every row.
-        let namedCount = try connection.row(
-            """
-            SELECT (SELECT count(*) FROM keychain_items WHERE class_key IN (18, 21))
-                + (SELECT count(*) FROM keychain_unsealed CROSS JOIN keychain_items ON id = item
-                    WHERE class_key NOT IN (18, 21))
-            """
-        ) { Int(try $0.integer(0)) }
-        return try max(0, count() - (namedCount ?? 0))
-    }
-
-    /// Seals the metadata of some items under the passcode, after the first unlock: what an older version has sealed under
-    /// the device key.
-    ///
-    /// - Parameter isEnough: Called after each item; whether to stop for now.
-    /// - Returns: Whether nothing is left to seal.
-    /// - Throws: ``DatabaseError``.
-    package func sealNames(until isEnough: () -> Bool) throws -> Bool {
-        guard keys.opensNames else { return true }
-        return try connection.workOff(
-            first: "SELECT item FROM keychain_unsealed LIMIT 1",
-            remove: "DELETE FROM keychain_unsealed WHERE item = ?",
-            until: isEnough
-        ) { number in
-            if let item = try item(at: number) { try sealNames(of: item) }
+        let namedCount = try connection.row("SELECT count(*) FROM keychain_items WHERE class_key IN (18, 21)") {
+            Int(try $0.integer(0))
         }
-    }
-
-    private func sealNames(of item: KeychainItem) throws {
-        try rewrite(item, item.attributes, created: item.created)
-        for value in try intactHistory(of: item) { try resealHistory(value, of: item) }
+        return try max(0, count() - (namedCount ?? 0))
     }
 
     /// Seals the metadata of an item anew, with its secret untouched.
@@ -73,12 +41,6 @@ extension KeychainStore {
             .blob(try seal(metadata, of: item.id, item.accessibility, primaryTag(attributes))),
             .integer(item.row)
         )
-    }
-
-    /// Records that an item is sealed under the device key for now.
-    func noteSealing(of row: Int64, _ accessibility: Accessibility) throws {
-        guard keys.sealsNamesForNow, !accessibility.isNamedInEveryState else { return }
-        try connection.execute("INSERT OR IGNORE INTO keychain_unsealed (item) VALUES (?)", .integer(row))
     }
 
     // MARK: Replacing what is sealed

@@ -57,7 +57,6 @@ extension KeychainStore {
             )
             let row = connection.lastInsertedRowID
             try addTags(of: attributes, row)
-            try noteSealing(of: row, accessibility)
             return item(metadata, row, id, accessibility)
         }
     }

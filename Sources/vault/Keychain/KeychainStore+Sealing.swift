@@ -49,12 +49,13 @@ extension KeychainStore {
         _ context: [UInt8],
         _ subject: @autoclosure () -> String
     ) throws(CofferError) -> [UInt8] {
-        let bytes = unsafe metadata.span.bytes
-        if accessibility.isNamedInEveryState {
-            return AEAD.seal(bytes, under: keys.catalog.keychainMetadata, context: context)
-        }
         do {
-            return try keys.sealNames(bytes, of: .keychain, context: context)
+            return unsafe try keys.sealNames(
+                metadata.span.bytes,
+                of: .keychain,
+                context: context,
+                inEveryState: accessibility.isNamedInEveryState
+            )
         } catch {
             throw error.cofferError(subject(), in: keys.state, for: .write)
         }

@@ -108,7 +108,6 @@ extension KeychainStore {
         )
         let row = connection.lastInsertedRowID
         try addTags(of: attributes, row)
-        try noteSealing(of: row, taken.accessibility)
         try addHistory(image.values, of: image.id)
         return item(metadata, row, image.id, taken.accessibility)
     }

@@ -264,7 +264,6 @@ extension KeychainStore {
                 .integer(item.row)
             )
         }
-        try noteSealing(of: item.row, accessibility)
         if item.attributes.hasTags(of: metadata.attributes) { return }
         try replaceTags(
             ItemTags.tags(of: item.attributes, under: keys.catalog.search),

@@ -59,7 +59,7 @@ package struct Authentication: Sendable {
             let opened = try open(credential, &attempts)
             let granted: Granted
             switch change {
-            case .none: granted = try grant(try upgrade(opened))
+            case .none: granted = try grant(opened)
             case .some(let change):
                 granted = try make(change, of: opened)
                 if change.replacesPasscode { attempts = .none }
@@ -80,15 +80,6 @@ package struct Authentication: Sendable {
         } catch {
             throw .init(error, "")
         }
-    }
-
-    /// Stores a keybag that an older daemon has stored in the current version of its format.
-    private func upgrade(_ opened: consuming OpenedKeybag) throws(CofferError) -> OpenedKeybag {
-        guard opened.keybag.version < Keybag.currentVersion else { return opened }
-        let keybag: Keybag
-        do throws(KeybagError) { keybag = try opened.upgraded(deviceKey) } catch { throw .init(error, "") }
-        try keybag.store(in: directory, deviceKey: deviceKey)
-        return opened.replacingKeybag(by: keybag)
     }
 
     /// Makes the change to an opened keybag, and stores it.

@@ -122,10 +122,8 @@ extension VaultKeys {
         guard let pair = publicKey(of: name) else {
             return try withKey(name) { classKey in KeyWrap.wrap(key, under: classKey, context: context) }
         }
-        // An older keybag has no key for deposits until the first unlock has replaced it.
-        guard let publicKey = pair.key else { throw .locked }
         do {
-            return try KeyAgreement.wrap(key, to: publicKey, for: pair.purpose, context: context)
+            return try KeyAgreement.wrap(key, to: pair.key, for: pair.purpose, context: context)
         } catch {
             throw KeyError(error)
         }
@@ -147,7 +145,7 @@ extension VaultKeys {
     }
 
     /// The public key of a class whose key is a pair, and the purpose of wrapping to it.
-    private func publicKey(of name: ClassKeyName) -> (key: [UInt8]?, purpose: StaticString)? {
+    private func publicKey(of name: ClassKeyName) -> (key: [UInt8], purpose: StaticString)? {
         switch name {
         case .bPrivate: (publicKeys.classB, "coffer class B wrap v1")
         case .bkPrivate: (publicKeys.deposits, "coffer deposit wrap v1")

@@ -18,12 +18,10 @@ package struct Keybag: Equatable, Sendable {
     let slots: [Keyslot]
     /// The wrapped class keys.
     let wrappedKeys: WrappedClassKeys
-    /// The version of its format: the current one, unless an older daemon stored it.
-    let version: UInt16
     /// The encoding of everything above.
     let body: [UInt8]
-    /// A tag of the body under the keybag key; none in version 1.
-    var innerTag: [UInt8]?
+    /// A tag of the body under the keybag key.
+    var innerTag: [UInt8]
 
     /// The slot of the device key or of the passcode.
     var primarySlot: Keyslot { slots[0] }
@@ -78,26 +76,14 @@ extension Keybag {
         var moveCount: UInt32 = 0
     }
 
-    /// The public keys to which anyone can seal; `nil` for those that an older version of the keybag does not have.
+    /// The public keys to which anyone can seal.
     struct PublicKeys: Equatable, Sendable {
         /// New files of class B are wrapped to it.
         let classB: [UInt8]
         /// New deposits are wrapped to it.
-        let deposits: [UInt8]?
+        let deposits: [UInt8]
         /// The metadata of what is created before the first unlock is sealed to it.
-        let metadata: [UInt8]?
-
-        init(classB: [UInt8], deposits: [UInt8]? = nil, metadata: [UInt8]? = nil) {
-            self.classB = classB
-            self.deposits = deposits
-            self.metadata = metadata
-        }
-
-        /// Whether those of a keybag of any version are the ones that its class keys have.
-        func match(_ expected: PublicKeys) -> Bool {
-            classB == expected.classB && deposits ?? expected.deposits == expected.deposits
-                && metadata ?? expected.metadata == expected.metadata
-        }
+        let metadata: [UInt8]
     }
 
     /// What wraps a class key, with its code in the keybag.
@@ -143,7 +129,7 @@ struct PrimaryLock: ~Copyable {
     init(_ deviceKey: DeviceKey) throws(CofferError) {
         let kek: SymmetricKey
         do { kek = try deviceKey.deviceKEK() } catch { throw .noSecretMemory }
-        self.init(.device(.unused()), kek: kek)
+        self.init(.device, kek: kek)
     }
 
     /// Opens a slot with a new passcode, which is stretched here.

@@ -7,12 +7,14 @@ internal import CofferSystem
 extension Keybag {
     static let fileName = "keybag"
     static let maximumBytes = 64 << 10
-    private static let magic = Array("COFFERKB".utf8)
-    static let currentVersion: UInt16 = 3
+    private static let magic = Array("COFRKEYS".utf8)
+    private static let version: UInt16 = 1
+    /// The beginning of the keybags of builds before 0.1.0, whose formats are not read.
+    private static let formerMagic = Array("COFFERKB".utf8)
     private static let erasesDataFlag: UInt8 = 1
     private static let witnessedFlag: UInt8 = 2
 
-    /// Creates a keybag of the current version, without its inner tag.
+    /// Creates a keybag, without its inner tag.
     init(
         vaultID: ItemID,
         deviceKeyCheck: [UInt8],
@@ -23,10 +25,10 @@ extension Keybag {
     ) {
         var writer = ByteWriter()
         writer.write(raw: Self.magic)
-        writer.write(Self.currentVersion)
+        writer.write(Self.version)
         writer.write(raw: vaultID.bytes)
         writer.write(raw: deviceKeyCheck)
-        for key in [publicKeys.classB, publicKeys.deposits ?? [], publicKeys.metadata ?? []] { writer.write(raw: key) }
+        for key in [publicKeys.classB, publicKeys.deposits, publicKeys.metadata] { writer.write(raw: key) }
         writer.write(settings.moveCount)
         writer.write(
             (settings.erasesData ? Self.erasesDataFlag : 0) | (settings.isWitnessed ? Self.witnessedFlag : 0)
@@ -56,16 +58,15 @@ extension Keybag {
             settings: settings,
             slots: slots,
             wrappedKeys: wrappedKeys,
-            version: Self.currentVersion,
             body: writer.bytes,
-            innerTag: nil
+            innerTag: []
         )
     }
 
     /// The file, with a tag under the keybag key and one under the device key at the end: an attacker who has only the
     /// disk can't replace the public key of class B by his own.
     package func encoded(deviceKey: DeviceKey) -> [UInt8] {
-        let tagged = body + (innerTag ?? [])
+        let tagged = body + innerTag
         return tagged + Self.outerTag(of: tagged, deviceKey)
     }
 
@@ -110,6 +111,7 @@ package struct StoredKeybag: Sendable {
     /// - Throws: `decode` if they are not a keybag.
     package init(_ bytes: [UInt8]) throws(CofferError) {
         self.bytes = bytes
+        if Keybag.isFormer(bytes) { throw .formerState }
         do {
             keybag = try Keybag(reading: bytes)
         } catch {
@@ -131,30 +133,29 @@ package struct StoredKeybag: Sendable {
 }
 
 extension Keybag {
+    fileprivate static func isFormer(_ bytes: [UInt8]) -> Bool { bytes.starts(with: formerMagic) }
+
     fileprivate init(reading bytes: [UInt8]) throws(ByteReader.Malformed) {
-        guard bytes.count > Self.tagBytes else { throw ByteReader.Malformed() }
+        guard bytes.count > 2 * Self.tagBytes else { throw ByteReader.Malformed() }
         var reader = ByteReader(Array(bytes.dropLast(Self.tagBytes)))
         guard try reader.readRaw(Self.magic.count).elementsEqual(Self.magic) else { throw ByteReader.Malformed() }
-        let version = try reader.read(UInt16.self)
-        guard (1...Self.currentVersion).contains(version), let vaultID = ItemID(try reader.readRaw(ItemID.byteCount))
+        guard try reader.read(UInt16.self) == Self.version, let vaultID = ItemID(try reader.readRaw(ItemID.byteCount))
         else { throw ByteReader.Malformed() }
         let check = Array(try reader.readRaw(Self.checkBytes))
-        let publicKeys = try PublicKeys(reading: &reader, version)
-        let moveCount = version < 3 ? 0 : try reader.read(UInt32.self)
-        let flags = version == 1 ? 0 : try reader.read(UInt8.self)
+        let publicKeys = try PublicKeys(reading: &reader)
+        let moveCount = try reader.read(UInt32.self)
+        let flags = try reader.read(UInt8.self)
         var slots: [Keyslot] = []
-        for _ in 0..<(try reader.read(UInt8.self)) { slots.append(try Keyslot(reading: &reader, version)) }
+        for _ in 0..<(try reader.read(UInt8.self)) { slots.append(try Keyslot(reading: &reader)) }
         var wrapped: WrappedClassKeys = [:]
         let count = Int(try reader.read(UInt8.self))
         for _ in 0..<count {
-            guard let name = ClassKeyName(rawValue: try reader.read()) else { throw ByteReader.Malformed() }
-            let wrapper =
-                version == 1
-                ? (name.isHeldByDeviceKey ? .deviceKey : .keybagKey) : Wrapper(rawValue: try reader.read())
-            guard let wrapper else { throw ByteReader.Malformed() }
+            guard let name = ClassKeyName(rawValue: try reader.read()),
+                let wrapper = Wrapper(rawValue: try reader.read())
+            else { throw ByteReader.Malformed() }
             wrapped[wrapper, default: [:]][name] = Array(try reader.readRaw(KeyWrap.wrappedBytes))
         }
-        let innerTag = version == 1 ? nil : Array(try reader.readRaw(Self.tagBytes))
+        let innerTag = Array(try reader.readRaw(Self.tagBytes))
         self.init(
             vaultID: vaultID,
             deviceKeyCheck: check,
@@ -166,8 +167,7 @@ extension Keybag {
             ),
             slots: slots,
             wrappedKeys: wrapped,
-            version: version,
-            body: Array(bytes.dropLast(version == 1 ? Self.tagBytes : 2 * Self.tagBytes)),
+            body: Array(bytes.dropLast(2 * Self.tagBytes)),
             innerTag: innerTag
         )
         guard reader.isAtEnd, flags & ~(Self.erasesDataFlag | Self.witnessedFlag) == 0, isComplete,
@@ -175,7 +175,7 @@ extension Keybag {
         else { throw ByteReader.Malformed() }
     }
 
-    /// Whether a keybag of the current version is what this one would be stored as.
+    /// Whether it is what it would be stored as.
     private var hasOneSpelling: Bool {
         let again = Keybag(
             vaultID: vaultID,
@@ -185,7 +185,7 @@ extension Keybag {
             slots: slots,
             wrappedKeys: wrappedKeys
         )
-        return version < Self.currentVersion || again.body == body
+        return again.body == body
     }
 
     /// Whether it has the slots that it must have, and each class key under all that must wrap it.
@@ -194,44 +194,25 @@ extension Keybag {
             && slots.dropFirst().allSatisfy { $0.kind == .recoveryKey }
             && Set(slots.map(\.id)).count == slots.count
             && Wrapper.allCases.allSatisfy { wrapper in
-                let names = ClassKeyName.allCases.filter { $0.wrappers(inVersion: version).contains(wrapper) }
+                let names = ClassKeyName.allCases.filter { $0.wrappers.contains(wrapper) }
                 return Set((wrappedKeys[wrapper] ?? [:]).keys) == Set(names)
             }
     }
 }
 
 extension Keybag.PublicKeys {
-    fileprivate init(reading reader: inout ByteReader, _ version: UInt16) throws(ByteReader.Malformed) {
+    fileprivate init(reading reader: inout ByteReader) throws(ByteReader.Malformed) {
         func key() throws(ByteReader.Malformed) -> [UInt8] {
             Array(try reader.readRaw(KeyAgreement.publicKeyBytes))
         }
-        let classB = try key()
-        self = version < 3 ? Self(classB: classB) : Self(classB: classB, deposits: try key(), metadata: try key())
-    }
-}
-
-extension ClassKeyName {
-    /// What wraps it in a version of the keybag.
-    fileprivate func wrappers(inVersion version: UInt16) -> Set<Keybag.Wrapper> {
-        switch version {
-        case Keybag.currentVersion: wrappers
-        case _ where self == .bkPrivate: []
-        case 1: isHeldByDeviceKey ? [.deviceKey] : [.keybagKey]
-        default: isHeldByDeviceKey ? [.deviceKey, .keybagKey] : [.keybagKey]
-        }
+        self.init(classB: try key(), deposits: try key(), metadata: try key())
     }
 }
 
 extension Keyslot {
-    fileprivate init(reading reader: inout ByteReader, _ version: UInt16) throws(ByteReader.Malformed) {
+    fileprivate init(reading reader: inout ByteReader) throws(ByteReader.Malformed) {
         let id = try reader.read(UInt8.self)
         guard let kind = KeyslotKind(code: try reader.read()) else { throw ByteReader.Malformed() }
-        if version == 1 {
-            guard kind != .recoveryKey else { throw ByteReader.Malformed() }
-            let lock = try Lock(kind, reading: &reader)
-            self.init(id: id, lock: lock, wrappedKeybagKey: Array(try reader.readRaw(KeyWrap.wrappedBytes)))
-            return
-        }
         var contents = ByteReader(Array(try reader.readCounted()))
         let lock = try Lock(kind, reading: &contents)
         let count = kind == .recoveryKey ? KeyAgreement.wrappedBytes : KeyWrap.wrappedBytes
@@ -241,6 +222,13 @@ extension Keyslot {
 }
 
 extension CofferError {
+    fileprivate static let formerState = CofferError(
+        .decode,
+        "the vault was made by a build of Coffer before 0.1.0, and this one does not read its formats",
+        hint:
+            "nothing was changed: export it with 'coffer export' of the build that made it, and import that into a new vault"
+    )
+
     static func damagedKeybag(_ finding: String) -> CofferError {
         CofferError(
             .decode,

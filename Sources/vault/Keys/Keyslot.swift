@@ -11,7 +11,7 @@ struct Keyslot: Equatable, Sendable {
     /// How a slot is opened, with its parameters that are not secret.
     enum Lock: Equatable, Sendable {
         /// By the device key alone: a vault without a passcode.
-        case device(Stretching)
+        case device
         /// By the device key and a passcode.
         case passcode(Stretching)
         /// By the recovery key with this public key alone, without the device key.
@@ -19,18 +19,12 @@ struct Keyslot: Equatable, Sendable {
     }
 
     /// The parameters for stretching a passcode.
-    ///
-    /// A slot of the device key has them as well, as zeros, because version 1 of the keybag gave all slots the same
-    /// fields.
     struct Stretching: Equatable, Sendable {
         /// Argon2id's passes.
         let operations: UInt32
         /// Argon2id's memory, in KiB.
         let memoryKiB: UInt32
         let salt: [UInt8]
-
-        /// Those of the device key's slot, which are never used.
-        static func unused() -> Stretching { Stretching(operations: 0, memoryKiB: 0, salt: newSalt()) }
 
         /// Those of a new passcode; without a cost, that of the previous passcode, or moderate.
         init(_ cost: PasscodeCost?, replacing lock: Lock?) {
@@ -139,7 +133,8 @@ extension Keyslot.Lock {
     /// Writes the parameters, as they are in the keybag.
     func write(to writer: inout ByteWriter) {
         switch self {
-        case .device(let stretching), .passcode(let stretching):
+        case .device: break
+        case .passcode(let stretching):
             writer.write(stretching.operations)
             writer.write(stretching.memoryKiB)
             writer.write(raw: stretching.salt)
@@ -151,7 +146,7 @@ extension Keyslot.Lock {
     /// Reads the parameters.
     init(_ kind: KeyslotKind, reading reader: inout ByteReader) throws(ByteReader.Malformed) {
         switch kind {
-        case .device: self = .device(try Keyslot.Stretching(reading: &reader))
+        case .device: self = .device
         case .passcode:
             let stretching = try Keyslot.Stretching(reading: &reader)
             guard KeyDerivation.acceptedOperations.contains(stretching.operations),

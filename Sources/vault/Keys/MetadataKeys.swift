@@ -93,8 +93,10 @@ extension CatalogKeys {
 // MARK: - Sealing metadata
 
 extension VaultKeys {
-    /// What seals metadata, as the first byte of what is sealed under the passcode.
+    /// What seals metadata, as its first byte.
     private enum Form: UInt8 {
+        /// A key that is derived from the device key: the passcode does not protect the content either.
+        case deviceKey = 0
         /// A key that is derived from the key of class C.
         case classKey = 1
         /// A new key, wrapped to the public key whose private half is derived from the key of class C.
@@ -106,26 +108,34 @@ extension VaultKeys {
     /// Whether metadata that the passcode protects can be opened: from the first unlock on.
     package var opensNames: Bool { state != .beforeFirstUnlock }
 
-    /// Whether metadata that the passcode is to protect is sealed under the device key for now, as all of it was before
-    /// the keybag had a key for it: until the first unlock, which replaces a keybag of an older version.
-    package var sealsNamesForNow: Bool { !opensNames && publicKeys.metadata == nil }
-
     /// Seals metadata under the passcode: before the first unlock, to a public key.
     ///
     /// - Parameters:
     ///   - plaintext: The metadata.
     ///   - part: The part of the catalog.
     ///   - context: What it belongs to; it must be the same for opening.
+    ///   - inEveryState: Whether it can be opened in every state: it is sealed under the device key alone.
     /// - Throws: `noMemory`, `damaged` if the public key can't be used.
-    package func sealNames(_ plaintext: RawSpan, of part: CatalogPart, context: [UInt8]) throws(KeyError) -> [UInt8] {
+    package func sealNames(
+        _ plaintext: RawSpan,
+        of part: CatalogPart,
+        context: [UInt8],
+        inEveryState: Bool = false
+    ) throws(KeyError) -> [UInt8] {
         do throws(CryptoError) {
+            if inEveryState {
+                let sealed = try catalog.withKey(of: part) { AEAD.seal(plaintext, under: $0, context: context) }
+                return [Form.deviceKey.rawValue] + sealed
+            }
             let sealed = lockState.withAfterFirstUnlockKeys { $0.metadata.seal(plaintext, part, context: context) }
             if let sealed { return [Form.classKey.rawValue] + sealed }
-            guard let publicKey = publicKeys.metadata else {
-                return try catalog.withKey(of: part) { AEAD.seal(plaintext, under: $0, context: context) }
-            }
             let key = try newKey()
-            let wrapped = try KeyAgreement.wrap(key, to: publicKey, for: Self.metadataPurpose, context: context)
+            let wrapped = try KeyAgreement.wrap(
+                key,
+                to: publicKeys.metadata,
+                for: Self.metadataPurpose,
+                context: context
+            )
             let mixed = try mixing(key, part)
             return [Form.publicKey.rawValue] + wrapped + AEAD.seal(plaintext, under: mixed, context: context)
         } catch {
@@ -133,7 +143,7 @@ extension VaultKeys {
         }
     }
 
-    /// Opens metadata that ``sealNames(_:of:context:)`` has sealed, or an older version under the device key.
+    /// Opens metadata that ``sealNames(_:of:context:)`` has sealed.
     ///
     /// - Throws: `locked` before the first unlock; `damaged` if it is not authentic.
     package func openNames(
@@ -141,43 +151,36 @@ extension VaultKeys {
         of part: CatalogPart,
         context: [UInt8]
     ) throws(KeyError) -> SecretBytes {
-        let form = sealed.byteCount > 0 ? Form(rawValue: unsafe sealed.unsafeLoad(as: UInt8.self)) : nil
-        if let form, let opened = try openNames(sealed.extracting(droppingFirst: 1), form, part, context) {
-            return opened
+        guard sealed.byteCount > 0, let form = Form(rawValue: unsafe sealed.unsafeLoad(as: UInt8.self)) else {
+            throw .damaged
         }
+        let rest = sealed.extracting(droppingFirst: 1)
+        let opened: SecretBytes?
         do throws(CryptoError) {
-            return try catalog.withKey(of: part) { (key) throws(CryptoError) in
-                try AEAD.open(sealed, under: key, context: context)
-            }
-        } catch {
-            throw error == .unauthentic && form != nil && !opensNames ? .locked : KeyError(error)
-        }
-    }
-
-    /// - Returns: `nil` before the first unlock, and if it is not authentic.
-    private func openNames(
-        _ sealed: RawSpan,
-        _ form: Form,
-        _ part: CatalogPart,
-        _ context: [UInt8]
-    ) throws(KeyError) -> SecretBytes? {
-        do throws(CryptoError) {
-            return try lockState.withAfterFirstUnlockKeys { (keys) throws(CryptoError) in
-                switch form {
-                case .classKey: return try keys.metadata.open(sealed, part, context: context)
-                case .publicKey:
-                    guard sealed.byteCount > KeyAgreement.wrappedBytes else { throw .unauthentic }
-                    let wrapped = sealed.extracting(first: KeyAgreement.wrappedBytes)
-                    let key = try mixing(try keys.metadata.unwrap(wrapped, context: context), part)
-                    let rest = sealed.extracting(droppingFirst: KeyAgreement.wrappedBytes)
-                    return try AEAD.open(rest, under: key, context: context)
+            if form == .deviceKey {
+                return try catalog.withKey(of: part) { (key) throws(CryptoError) in
+                    try AEAD.open(rest, under: key, context: context)
                 }
             }
-        } catch .unauthentic {
-            return nil
+            opened = try lockState.withAfterFirstUnlockKeys { (keys) throws(CryptoError) in
+                switch form {
+                case .deviceKey, .classKey: return try keys.metadata.open(rest, part, context: context)
+                case .publicKey:
+                    guard rest.byteCount > KeyAgreement.wrappedBytes else { throw .unauthentic }
+                    let wrapped = rest.extracting(first: KeyAgreement.wrappedBytes)
+                    let key = try mixing(try keys.metadata.unwrap(wrapped, context: context), part)
+                    return try AEAD.open(
+                        rest.extracting(droppingFirst: KeyAgreement.wrappedBytes),
+                        under: key,
+                        context: context
+                    )
+                }
+            }
         } catch {
             throw KeyError(error)
         }
+        guard let opened else { throw .locked }
+        return opened
     }
 
     private func newKey() throws(CryptoError) -> SymmetricKey {

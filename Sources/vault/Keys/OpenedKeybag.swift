@@ -32,7 +32,7 @@ struct OpenedKeybag: ~Copyable, Sendable {
         self.primary = primary
     }
 
-    /// The class keys that the passcode protects, of a keybag of the current version.
+    /// The class keys that the passcode protects.
     func keys(_ deviceKey: DeviceKey) throws(KeybagError) -> UnlockedKeys {
         do throws(CryptoError) {
             let keys = try UnlockedKeys { (name) throws(CryptoError) in try classKey(name, deviceKey) }
@@ -41,31 +41,6 @@ struct OpenedKeybag: ~Copyable, Sendable {
         } catch {
             throw KeybagError(behindSlot: error)
         }
-    }
-
-    /// The keybag in the current version of its format, with the same keyslots.
-    ///
-    /// - Parameter deviceKey: The device key with which the keybag was made.
-    func upgraded(_ deviceKey: DeviceKey) throws(KeybagError) -> Keybag {
-        do throws(CryptoError) {
-            let upgraded = try Keybag.sealed(
-                of: keybag.vaultID,
-                deviceKey,
-                keybagKey,
-                keybag.slots,
-                keybag.settings
-            ) { (name) throws(CryptoError) in try classKey(name, deviceKey) }
-            // Version 1 has no inner tag: an attacker with the device key could have inserted his own public key.
-            guard keybag.publicKeys.match(upgraded.publicKeys) else { throw .unauthentic }
-            return upgraded
-        } catch {
-            throw KeybagError(behindSlot: error)
-        }
-    }
-
-    /// This keybag, opened, after it was stored in the current version.
-    consuming func replacingKeybag(by keybag: Keybag) -> OpenedKeybag {
-        OpenedKeybag(keybag, keybagKey, slot: slot, primary: primary)
     }
 
     /// Creates the next keybag: the same class keys under a new keybag key.
@@ -127,19 +102,16 @@ struct OpenedKeybag: ~Copyable, Sendable {
         }
     }
 
-    /// Unwraps a class key; one that the keybag's version does not have is made.
+    /// Unwraps a class key.
     ///
     /// - Parameters:
     ///   - name: The key.
     ///   - deviceKey: The device key of this machine: that of the keybag, unless the vault was moved.
     private func classKey(_ name: ClassKeyName, _ deviceKey: DeviceKey) throws(CryptoError) -> SymmetricKey {
-        let wrapped = keybag.wrappedKeys
-        // Before version 3 the keybag key wrapped the ThisDeviceOnly keys; version 1 wrapped each key once.
-        if wrapped[.keybagKey]?[name] != nil { return try keybag.unwrap(name, .keybagKey, under: keybagKey) }
-        if wrapped[.both]?[name] != nil {
+        if name.wrappers.contains(.keybagKey) { return try keybag.unwrap(name, .keybagKey, under: keybagKey) }
+        if name.wrappers.contains(.both) {
             return try keybag.unwrap(name, .both, under: try deviceKey.wrapping(keybagKey))
         }
-        guard wrapped[.deviceKey]?[name] != nil else { return try Keybag.randomKey() }
         return try keybag.unwrap(name, .deviceKey, under: try deviceKey.wrapping())
     }
 }
@@ -191,7 +163,6 @@ extension Keybag {
 
 extension OpenedKeybag {
     fileprivate var isAuthentic: Bool {
-        guard let tag = keybag.innerTag else { return true }
-        return isEqualInConstantTime(tag, keybag.innerTag(under: keybagKey))
+        isEqualInConstantTime(keybag.innerTag, keybag.innerTag(under: keybagKey))
     }
 }

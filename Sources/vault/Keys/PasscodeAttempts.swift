@@ -83,7 +83,7 @@ struct PasscodeAttempts: Equatable, Sendable {
         }
     }
 
-    /// Creates the file, if it is missing or of version 1, while there is space: later guesses then need none.
+    /// Creates the file, if it is missing, while there is space: later guesses then need none.
     func prepareFile(in directory: Directory, of vaultID: ItemID, _ deviceKey: DeviceKey) {
         if self == .damaged { return }
         if case .record? = try? Self.file(in: directory, of: vaultID, deviceKey).load() { return }
@@ -99,7 +99,7 @@ struct PasscodeAttempts: Equatable, Sendable {
             switch try file(in: directory, of: vaultID, deviceKey).load() {
             case .missing: return .none
             case .record(let record): return (try? PasscodeAttempts(reading: record)) ?? .damaged
-            case .damaged(let bytes): return PasscodeAttempts(version1: bytes, vaultID, deviceKey) ?? .damaged
+            case .damaged: return .damaged
             }
         } catch {
             return .damaged
@@ -107,20 +107,9 @@ struct PasscodeAttempts: Equatable, Sendable {
     }
 
     private static func file(in directory: Directory, of vaultID: ItemID, _ deviceKey: DeviceKey) -> TwoSlotFile {
-        TwoSlotFile(fileName, in: directory, mark: magic + [0, 2]) { slot in
-            deviceKey.tag(for: "coffer attempts tag v2", byteCount: tagBytes, vaultID.bytes + slot)
+        TwoSlotFile(fileName, in: directory, mark: magic + [0, 1]) { slot in
+            deviceKey.tag(for: "coffer attempts tag v1", byteCount: tagBytes, vaultID.bytes + slot)
         }
-    }
-
-    /// Parses a file of version 1, which was replaced as a whole with each guess.
-    private init?(version1 bytes: [UInt8], _ vaultID: ItemID, _ deviceKey: DeviceKey) {
-        let body = Array(bytes.dropLast(Self.tagBytes))
-        let tag = deviceKey.tag(for: "coffer attempts tag v1", byteCount: Self.tagBytes, vaultID.bytes + body)
-        let mark = Self.magic + [0, 1]
-        guard body.starts(with: mark), isEqualInConstantTime(Array(bytes.suffix(Self.tagBytes)), tag),
-            let attempts = try? PasscodeAttempts(reading: Array(body.dropFirst(mark.count)))
-        else { return nil }
-        self = attempts
     }
 
     private func write(to writer: inout ByteWriter) {

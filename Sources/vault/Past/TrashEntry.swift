@@ -61,11 +61,13 @@ extension TrashStore {
     /// Seals what an entry was called: under the passcode, unless that did not protect its name.
     func seal(_ label: TrashLabel, of row: TrashRow) throws(CofferError) -> [UInt8] {
         let bytes = label.encoded
-        if label.protection.hidesNoName {
-            return unsafe AEAD.seal(bytes.span.bytes, under: keys.catalog.trash, context: row.labelContext)
-        }
         do throws(KeyError) {
-            return unsafe try keys.sealNames(bytes.span.bytes, of: .trash, context: row.labelContext)
+            return unsafe try keys.sealNames(
+                bytes.span.bytes,
+                of: .trash,
+                context: row.labelContext,
+                inEveryState: label.protection.hidesNoName
+            )
         } catch {
             throw error.cofferError(label.quoted, in: keys.state, for: .write)
         }

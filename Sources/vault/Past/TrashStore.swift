@@ -15,10 +15,6 @@ package final class TrashStore {
         self.keys = keys
     }
 
-    /// Whether a name that the passcode protects would be sealed under the device key for now: see
-    /// ``VaultKeys/sealsNamesForNow``.
-    package var sealsNamesForNow: Bool { keys.sealsNamesForNow }
-
     // MARK: Adding
 
     /// Adds an entry, within the open transaction.

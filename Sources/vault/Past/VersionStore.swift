@@ -199,10 +199,12 @@ package final class VersionStore {
         let bytes = contents.encoded
         let sealed: [UInt8]
         do throws(KeyError) {
-            sealed =
-                contents.isNamedInEveryState
-                ? unsafe AEAD.seal(bytes.span.bytes, under: keys.catalog.trash, context: moved.context)
-                : unsafe try keys.sealNames(bytes.span.bytes, of: .trash, context: moved.context)
+            sealed = unsafe try keys.sealNames(
+                bytes.span.bytes,
+                of: .trash,
+                context: moved.context,
+                inEveryState: contents.isNamedInEveryState
+            )
         } catch {
             throw error.cofferError("a version of a file", in: keys.state, for: .write)
         }

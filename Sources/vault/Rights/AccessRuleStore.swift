@@ -33,13 +33,10 @@ package final class AccessRuleStore {
     /// Opens the rules of a catalog after its migrations.
     package init(connection: Connection, keys: VaultKeys) { table = PermitTable(connection: connection, keys: keys) }
 
-    /// The migrations of the store, in their order.
-    ///
-    /// Never edited: a change is a new migration.
+    /// The table of the store: every change of it is a migration after this.
     package static let migrations = [
         Migration(
             name: "access rules",
-            generation: 11,
             // The number of a removed rule is never reused.
             sql: "CREATE TABLE access_rules (number INTEGER PRIMARY KEY AUTOINCREMENT, sealed BLOB NOT NULL) STRICT;"
         )

@@ -151,8 +151,8 @@ extension LeaseNames {
 extension Lease {
     static let tagBytes = 32
 
-    /// The version of a serialised lease.
-    fileprivate enum Version: UInt8 {
+    /// The form of a serialised lease.
+    fileprivate enum Form: UInt8 {
         /// Of an item that is named in every state.
         case named = 1
         /// Of any other item: its names are sealed again, under the passcode.
@@ -164,7 +164,7 @@ extension Lease {
     /// proto-docs/FORMATS.md describes the format.
     var encoded: [UInt8] {
         var writer = ByteWriter()
-        writer.write(Version.named.rawValue)
+        writer.write(Form.named.rawValue)
         writer.write(counted: terms.group.utf8)
         writer.write(counted: terms.name.path.utf8)
         writer.write(terms.itemCreated)
@@ -184,7 +184,7 @@ extension Lease {
     ///   - tag: The tag of the group and the name.
     func encoded(withNames names: [UInt8], _ tag: [UInt8]) -> [UInt8] {
         var writer = ByteWriter()
-        writer.write(Version.sealed.rawValue)
+        writer.write(Form.sealed.rawValue)
         writer.write(counted: terms.group.utf8)
         writer.write(counted: terms.client.description.utf8)
         writer.write(counted: terms.bootID.utf8)
@@ -200,7 +200,7 @@ extension StoredLease {
     /// Parses a serialised lease.
     init(number: Int64, decoding bytes: [UInt8]) throws(ByteReader.Malformed) {
         var reader = ByteReader(bytes)
-        switch Lease.Version(rawValue: try reader.read()) {
+        switch Lease.Form(rawValue: try reader.read()) {
         case .named: self = .named(try Self.named(number, &reader))
         case .sealed: self = .sealed(try Self.sealed(number, &reader))
         case .none: throw ByteReader.Malformed()

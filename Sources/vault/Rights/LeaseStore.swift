@@ -43,13 +43,10 @@ package final class LeaseStore {
         self.keys = keys
     }
 
-    /// The migrations of the store, in their order.
-    ///
-    /// Never edited: a change is a new migration.
+    /// The table of the store: every change of it is a migration after this.
     package static let migrations = [
         Migration(
             name: "leases",
-            generation: 8,
             // The number of a revoked lease is never reused.
             sql: "CREATE TABLE leases (number INTEGER PRIMARY KEY AUTOINCREMENT, sealed BLOB NOT NULL) STRICT;"
         )

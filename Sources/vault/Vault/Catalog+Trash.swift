@@ -57,10 +57,6 @@ extension Catalog {
         _ policy: TrashPolicy,
         at moment: TrashMoment
     ) throws -> (entry: Int64?, inode: Int64) {
-        if keychain.state == .beforeFirstUnlock, trash.sealsNamesForNow {
-            // The name would stay under the device key alone for as long as the entry is there.
-            throw CofferError.locked(name.quoted, in: keychain.state, for: .write)
-        }
         guard let taken = try files.takeOut(name, in: group, now: moment.wall) else {
             return (nil, try files.removeEntry(name, in: group, now: moment.wall))
         }

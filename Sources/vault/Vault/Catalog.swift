@@ -74,7 +74,6 @@ package final class Catalog {
             files = FileStore(connection: connection, keys: keys, contents: try ContentDirectory(in: directory))
             audit = try Self.openAudit(connection, keys)
             openingFaults += audit.faults
-            try keychain.renewTags()
             // After a crash, the key of these items may be gone while their rows are still there.
             if keys.state == .noPasscode { try connection.transaction { try removeWantingPasscode() } }
             try log.check(audit.nextNumber)
@@ -145,10 +144,8 @@ package final class Catalog {
         // An application id that is neither zero nor ours means damage, which the migration reports.
         if !isNew && mark == 0 { throw missing }
         try connection.migrate(
-            // The sort is stable: it keeps the order within one generation.
-            (migrations + KeychainStore.migrations + FileStore.migrations + AuditLog.migrations + LeaseStore.migrations
-                + AccessRuleStore.migrations + TrashStore.migrations)
-                .sorted { $0.generation < $1.generation },
+            migrations + KeychainStore.migrations + FileStore.migrations + AuditLog.migrations
+                + LeaseStore.migrations + AccessRuleStore.migrations + TrashStore.migrations,
             applicationID: applicationID,
             to: .catalog
         )
@@ -157,7 +154,7 @@ package final class Catalog {
 
     private static let migrations = [
         Migration(
-            name: "catalog: settings",
+            name: "catalog",
             sql: "CREATE TABLE catalog_settings (name TEXT PRIMARY KEY, value BLOB NOT NULL) STRICT, WITHOUT ROWID;"
         )
     ]

@@ -3,8 +3,7 @@ internal import CofferKeys
 
 /// The sealed attributes of a node of the tree: a file, a directory or a symbolic link.
 ///
-/// proto-docs/FORMATS.md describes them. Version 4 is written; versions 1, which has no overlays, 2, which keeps
-/// nothing of a put, and 3, which has no attributes of POSIX, are read as well.
+/// proto-docs/FORMATS.md describes their bytes.
 package struct NodeMetadata: Equatable, Sendable {
     /// Further properties of a node, one bit each.
     package struct Flags: OptionSet, Sendable {
@@ -104,21 +103,13 @@ package struct NodeMetadata: Equatable, Sendable {
 // MARK: - On disk
 
 extension NodeMetadata {
-    private enum Version: UInt8 {
-        /// No overlay, no flags, no default class.
-        case onePiece = 1
-        /// No decision, and no kept item.
-        case inPlace = 2
-        /// No times except that of the last change, in milliseconds; no mode, owner, target and extended attributes.
-        case decided = 3
-        case current = 4
-    }
+    private static let version: UInt8 = 1
 
     /// The serialised attributes.
     package var encoded: [UInt8] {
         precondition(chunksTag.count == Self.chunksTagBytes, "the tag of all chunks has a size")
         var writer = ByteWriter()
-        writer.write(Version.current.rawValue)
+        writer.write(Self.version)
         writer.write(counted: group.utf8)
         writer.write(counted: name.utf8)
         writer.write(counted: (kind?.rawValue ?? "").utf8)
@@ -141,45 +132,31 @@ extension NodeMetadata {
         return writer.bytes
     }
 
-    /// Parses serialised attributes of any version.
+    /// Parses serialised attributes.
     ///
     /// - Throws: `Malformed` if they are truncated, too long, of an unknown version, or have impossible values.
     package init(decoding bytes: [UInt8]) throws(ByteReader.Malformed) {
         var reader = ByteReader(bytes)
-        guard let version = Version(rawValue: try reader.read()) else { throw ByteReader.Malformed() }
+        guard try reader.read(UInt8.self) == Self.version else { throw ByteReader.Malformed() }
         group = try reader.readText()
         name = try reader.readText()
         kind = ItemKind(rawValue: try reader.readText())
         byteCount = try reader.read()
         created = try reader.read()
         let modified = try reader.read(Int64.self)
-        times = NodeTimes(milliseconds: modified)
-        switch version {
-        case .onePiece:
-            baseByteCount = byteCount
-            visibleBaseBytes = byteCount
-            chunksTag = Self.noChunks
-            flags = []
-            defaultClass = nil
-        case .inPlace, .decided, .current:
-            baseByteCount = try reader.read()
-            visibleBaseBytes = try reader.read()
-            chunksTag = Array(try reader.readRaw(Self.chunksTagBytes))
-            flags = Flags(rawValue: try reader.read())
-            let code = try reader.read(UInt8.self)
-            defaultClass = ProtectionClass.allCases.first { ClassKeyName($0).rawValue == code }
-            guard flags.isSubset(of: .known), (code == 0) == (defaultClass == nil) else { throw ByteReader.Malformed() }
-        }
-        if version == .decided || version == .current {
-            decision = try reader.readText()
-            keptItem = Array(try reader.readRaw(Int(try reader.read(UInt32.self))))
-        }
-        if version == .current {
-            times = NodeTimes(accessed: try reader.read(), modified: modified, changed: try reader.read())
-            ownership = try Ownership(from: &reader)
-            target = try reader.readText()
-            extended = try ExtendedAttributes(from: &reader)
-        }
+        baseByteCount = try reader.read()
+        visibleBaseBytes = try reader.read()
+        chunksTag = Array(try reader.readRaw(Self.chunksTagBytes))
+        flags = Flags(rawValue: try reader.read())
+        let code = try reader.read(UInt8.self)
+        defaultClass = ProtectionClass.allCases.first { ClassKeyName($0).rawValue == code }
+        guard flags.isSubset(of: .known), (code == 0) == (defaultClass == nil) else { throw ByteReader.Malformed() }
+        decision = try reader.readText()
+        keptItem = Array(try reader.readRaw(Int(try reader.read(UInt32.self))))
+        times = NodeTimes(accessed: try reader.read(), modified: modified, changed: try reader.read())
+        ownership = try Ownership(from: &reader)
+        target = try reader.readText()
+        extended = try ExtendedAttributes(from: &reader)
         guard reader.isAtEnd, (0...Limits.fileBytes).contains(byteCount),
             (0...Limits.fileBytes).contains(baseByteCount), (0...baseByteCount).contains(visibleBaseBytes)
         else { throw ByteReader.Malformed() }

@@ -19,23 +19,6 @@ extension Vault {
         return .done(Reply(try writtenAudit().verify(after: params.after)))
     }
 
-    /// Seals the audit of an older version under the passcode, a slice in each turn, if the passcode was given.
-    func sealAudit() {
-        guard let catalog = openCatalog, openKeys?.opensNames == true, (try? catalog.audit.hasUntagged) == true else {
-            return
-        }
-        chores.append(
-            Chore(tenant: 0) { [self] _ in
-                guard openCatalog === catalog else { return .done }
-                let hasMore = try catalog.change { _ in try catalog.audit.sealUnderPasscode() }
-                return .committed { [self] in
-                    if hasMore { sealAudit() }
-                    return .done
-                }
-            }
-        )
-    }
-
     /// Writes the records of earlier turns first, so that a client finds what it has just done.
     private func writtenAudit() throws(CofferError) -> AuditLog {
         let catalog = try catalog

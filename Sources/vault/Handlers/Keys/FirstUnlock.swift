@@ -1,0 +1,52 @@
+internal import CofferCore
+internal import CofferFiles
+internal import CofferKeychain
+internal import CofferKeys
+package import CofferVault
+internal import CofferWire
+
+extension Vault {
+    /// Completes what had to wait until names can be read, if they can be now: after the first unlock, and after the
+    /// keys of an earlier daemon were restored.
+    ///
+    /// What was replaced gets back what it had, before any request can see it. Rows of the tree follow in slices.
+    package func settleFirstUnlock() {
+        guard openKeys?.opensNames == true, let catalog = try? catalog else { return }
+        catalog.files.forgetRecentMetadata()
+        // If the disk is full, the next unlock tries again.
+        try? catalog.restoreReplaced()
+        if (try? catalog.files.hasDeferredRows()) == true {
+            chores.append(Chore(tenant: 0) { [self] call in try perform(DeferredRows(), call) })
+        }
+        sweepTrash()
+    }
+}
+
+extension Catalog {
+    fileprivate func restoreReplaced() throws {
+        guard try keychain.hasReplaced() || files.hasReplaced() else { return }
+        try change { _ in
+            try keychain.restoreReplaced()
+            try files.restoreReplaced()
+        }
+    }
+}
+
+/// The completion of what changes before the first unlock have left in the tree.
+///
+/// What a failure or a lock leaves is completed after the next unlock.
+private final class DeferredRows: SlicedWork {
+    package private(set) var changedCount = 0
+    package var doneCount: Int { changedCount }
+
+    package func slice(_ catalog: Catalog, until isEnough: () -> Bool) throws -> Reply? {
+        let isDone = try catalog.change { _ in
+            func isEnoughNow() -> Bool {
+                changedCount += 1
+                return isEnough()
+            }
+            return try catalog.files.settleDeferred(until: isEnoughNow)
+        }
+        return isDone ? Reply(Empty()) : nil
+    }
+}
