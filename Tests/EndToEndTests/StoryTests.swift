@@ -114,12 +114,14 @@ import Testing
     @Test func `packaging/lines counts the code of every room`() throws {
         let counted = try runCommand("\(Project.root)/packaging/lines", [])
         #expect(counted.status == 0, "\(counted.errors)")
-        let rooms = try FileManager.default.contentsOfDirectory(atPath: "\(Project.root)/Sources")
-        for room in rooms where room.hasPrefix("Coffer") {
-            let line = try Regex("(?m)^\(room) +[0-9]+(, and [0-9]+ generated)?$")
-            #expect(counted.text.contains(line), "\(room)")
+        for layer in ["base", "vault", "daemon", "client", "cli", "programs"] {
+            let part = try #require(counted.text.split(separator: try Regex("(?m)^\(layer)$")).last)
+            for room in try FileManager.default.contentsOfDirectory(atPath: "\(Project.root)/Sources/\(layer)") {
+                let line = try Regex("(?m)^  \(room) +[0-9]+(, and [0-9]+ generated)?$")
+                #expect(part.contains(line), "\(room)")
+            }
         }
-        #expect(counted.text.contains("\ncofferd + coffer "))
+        #expect(counted.text.contains(/\ntogether +[0-9]+, and [0-9]+ generated\n$/))
         #expect(try runCommand("\(Project.root)/packaging/lines", ["--nonsense"]).status == 64)
     }
 
