@@ -151,12 +151,12 @@ import Testing
         "Sources/vault/Vault/CatalogSettings.swift",
     ]
 
-    @Test func `every bound of the daemon's top half is in Limits`() throws {
+    @Test func `every bound of the daemon's top half and of the clients is in Limits`() throws {
         let constant = /static let (?<name>\w+)(: \w+)? = (-?\d|(Duration)?\.(milli|nano)?seconds\()/
         // What files and descriptors are known by.
-        let identifiers = ["applicationID", "first", "textColumn", "version"]
+        let identifiers = ["applicationID", "first", "probeNumber", "root", "textColumn", "version"]
         for (place, line) in codeLines
-        where Self.topFolders.contains(where: { place.path.hasPrefix($0) }) {
+        where (Self.topFolders + ["Sources/client/"]).contains(where: { place.path.hasPrefix($0) }) {
             guard let match = line.firstMatch(of: constant) else { continue }
             #expect(identifiers.contains(String(match.name)), "\(place)")
         }

@@ -4,13 +4,11 @@ internal import CofferCore
 ///
 /// When the buffer is full, the oldest events stay, and its last entry counts the dropped ones.
 struct EventBuffer {
-    /// Larger than any backlog of a client that takes its events regularly.
-    private static let capacity = 1024
 
     private var events: [VaultEvent] = []
 
     mutating func append(_ event: VaultEvent) {
-        guard events.count >= Self.capacity, let last = events.popLast() else { return events.append(event) }
+        guard events.count >= Limits.bufferedEvents, let last = events.popLast() else { return events.append(event) }
         // The daemon's count may be any.
         let (sum, isOver) = last.changeCount.addingReportingOverflow(event.changeCount)
         events.append(.eventsMissed(isOver ? .max : sum))

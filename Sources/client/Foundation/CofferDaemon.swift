@@ -16,8 +16,6 @@ public final class CofferDaemon: Sendable {
     private let group: String
     private let idle = Mutex<[IdleClient]>([])
     private let isWatched = Mutex(false)
-    /// Idle connections above this number are closed: more threads seldom call at the same time.
-    private static let maximumIdle = 4
 
     /// Describes a daemon; the first call connects.
     ///
@@ -118,7 +116,7 @@ public final class CofferDaemon: Sendable {
 
     private func giveBack(_ client: BlockingClient) {
         let entry = IdleClient(client: client)
-        idle.withLock { if $0.count < Self.maximumIdle { $0.append(entry) } }
+        idle.withLock { if $0.count < Limits.idleConnections { $0.append(entry) } }
     }
 
     private func connect() throws(CofferError) -> BlockingClient {

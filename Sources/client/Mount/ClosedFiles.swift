@@ -22,12 +22,12 @@ final class ClosedFiles: Sendable {
         /// Whether a description of the file is of after the change, as far as that can be told.
         func isIn(_ file: FileInfo) -> Bool {
             // A time that was stated says nothing; then the size does, of what is new.
-            if hasStatedTime { return byteCount == file.byteCount || start < wallClockNanoseconds() - Self.longest }
+            if hasStatedTime {
+                return byteCount == file.byteCount || start < wallClockNanoseconds() - Limits.closedSyncNanoseconds
+            }
             return file.modifiedNanoseconds >= start
         }
 
-        /// The daemon has synced what was closed so long ago, in nanoseconds.
-        private static let longest: Int64 = 10_000_000_000
     }
 
     fileprivate struct Entry {
@@ -48,17 +48,14 @@ final class ClosedFiles: Sendable {
 
     private let state = Mutex(State())
 
-    /// The daemon lets no more files than these wait for a sync.
-    private static let most = 2 * (Limits.closedFiles + Limits.closedFilesAtOnce)
-
     /// Records a file that is being closed.
     func add(_ number: UInt64, _ change: Change, _ connection: DaemonConnection, epoch: Int) {
         state.withLock { state in
             let order = state.nextOrder
             state.nextOrder += 1
             state.entries[number] = Entry(change: change, connection: connection, epoch: epoch, order: order)
-            if state.entries.count > 2 * Self.most {
-                state.entries = state.entries.filter { $0.value.order > order - Self.most }
+            if state.entries.count > 2 * Limits.closedFilesOfMount {
+                state.entries = state.entries.filter { $0.value.order > order - Limits.closedFilesOfMount }
             }
         }
     }

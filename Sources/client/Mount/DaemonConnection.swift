@@ -22,8 +22,6 @@ final class DaemonAddress: Sendable {
     private let patience: Duration
     private let awaySince = Mutex<ContinuousClock.Instant?>(nil)
 
-    private static let pause: UInt32 = 20_000
-
     /// - Parameter patience: How long operations wait for a daemon that is away.
     init(_ socketPath: String, patience: Duration) {
         self.socketPath = socketPath
@@ -45,7 +43,7 @@ final class DaemonAddress: Sendable {
                 return start + patience <= .now
             }
             if isOver { throw .away }
-            usleep(Self.pause)
+            usleep(Limits.reconnectPauseMicroseconds)
         }
     }
 }

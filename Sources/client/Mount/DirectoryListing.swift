@@ -1,3 +1,4 @@
+internal import CofferCore
 internal import Synchronization
 
 /// The entries of a directory that a program has open: the place of an entry is its cookie, and stays until the program
@@ -42,8 +43,6 @@ package final class DirectoryListing: Sendable {
         /// Until when its entries may be believed, if that is not as long as of a new answer.
         var expiry: ContinuousClock.Instant?
     }
-
-    private static let heldPages = 2
 
     private let fetch: @Sendable (String?) throws(Errno) -> Page
     private let state = Mutex(State())
@@ -118,7 +117,7 @@ package final class DirectoryListing: Sendable {
     }
 
     private func hold(_ entries: [Entry?], as page: Int, _ state: inout State) {
-        if state.held.count == Self.heldPages { state.held.removeFirst() }
+        if state.held.count == Limits.listingPagesHeld { state.held.removeFirst() }
         state.held.append((page, entries))
     }
 }

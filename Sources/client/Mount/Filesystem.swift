@@ -68,10 +68,7 @@ package final class Filesystem: Sendable {
 
     /// How long the kernel may take what it is told of files for true, in seconds: what another client changes appears
     /// after that, if no event has announced it before.
-    var validity: Double { isFollowing.load(ordering: .acquiring) ? Self.followedValidity : 1 }
-
-    /// It bounds what the kernel keeps; events end it earlier.
-    private static let followedValidity = 60.0
+    var validity: Double { isFollowing.load(ordering: .acquiring) ? Limits.followedValiditySeconds : 1 }
 
     /// Checks before mounting that the daemon answers, and that what is mounted is a directory.
     ///
@@ -199,15 +196,13 @@ package final class Filesystem: Sendable {
         while true {
             do throws(CallFailure) {
                 return try change(attempts > 0)
-            } catch .unknownOutcome where attempts < Self.attempts {
+            } catch .unknownOutcome where attempts < Limits.changeAttempts {
                 attempts += 1
             } catch {
                 throw Errno(error)
             }
         }
     }
-
-    private static let attempts = 5
 
     /// Makes an entry of a directory, which is noted.
     func making(

@@ -5,7 +5,6 @@ internal import Glibc
 
 /// The program `coffer-mount`.
 package enum MountProgram {
-    private static let threadCount = 8
 
     /// Mounts, and serves until it is unmounted, or until a signal ends it.
     package static func main() {
@@ -26,7 +25,7 @@ package enum MountProgram {
     private static func run(_ options: MountOptions) throws {
         // A dead mount is of no use, even if nothing can be mounted in its place.
         MountPoint.removeDead(options.mountPoint)
-        let filesystem = Filesystem(options.subject, connectionCount: threadCount)
+        let filesystem = Filesystem(options.subject, connectionCount: Limits.mountThreads)
         try filesystem.check()
         let (session, place) = try mount(filesystem, options)
         let signals = try HeldSignals([SIGTERM, SIGINT, SIGHUP])
@@ -34,7 +33,7 @@ package enum MountProgram {
         try NativeThread.startDetached { Watcher(filesystem, session, at: place).run() }
         try NativeThread.startDetached { filesystem.settleLater() }
         try NativeThread.startDetached {
-            session.run(threadCount: threadCount)
+            session.run(threadCount: Limits.mountThreads)
             ended.signal.send()
         }
         if !options.isForeground { leaveTerminal() }

@@ -29,9 +29,6 @@ final class PendingAttributes: Sendable {
         init() throws(SystemError) { signal = try WakeSignal() }
     }
 
-    /// How long they wait at most, in microseconds.
-    private static let moment: UInt32 = 500_000
-
     init() { wake = try? Wake() }
 
     /// Adds a change that may wait.
@@ -80,7 +77,7 @@ final class PendingAttributes: Sendable {
         while true {
             waiting.wait()
             wake.signal.clear()
-            usleep(Self.moment)
+            usleep(Limits.pendingAttributesMicroseconds)
             settle()
         }
     }

@@ -1,3 +1,4 @@
+internal import CofferCore
 internal import Glibc
 internal import Synchronization
 
@@ -10,7 +11,6 @@ final class ReadGate: Sendable {
     }
 
     private let state = Mutex(State())
-    private static let pause: UInt32 = 1000
 
     /// Runs a request and its reply.
     func pass<Failure: Error>(_ body: () throws(Failure) -> Void) throws(Failure) {
@@ -42,7 +42,7 @@ final class ReadGate: Sendable {
         }
         while state.withLock({ $0.counts.keys.contains { $0 < current } }) {
             if let end, end <= .now { return false }
-            usleep(Self.pause)
+            usleep(Limits.drainPauseMicroseconds)
         }
         return true
     }

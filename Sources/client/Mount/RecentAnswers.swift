@@ -73,11 +73,6 @@ package final class RecentAnswers: Sendable {
         }
     }
 
-    /// What is known is not used for the last part of a second, in which the kernel would ask again at once.
-    private static let unusedSpan = 0.2
-    /// After so many look-ups within a second, a directory is listed.
-    private static let threshold = 4
-
     private let state = Mutex(State())
 
     package init() {}
@@ -96,12 +91,12 @@ package final class RecentAnswers: Sendable {
             if age > (directory.entries == nil ? 1 : span) { directory = Directory(start: now) }
             defer { state.directories[parent] = directory }
             if let entries = directory.entries {
-                guard age < span - Self.unusedSpan else { return .ask }
+                guard age < span - Limits.unusedValiditySeconds else { return .ask }
                 guard let number = entries[name] else { return directory.isWhole ? .missing : .ask }
                 return Self.found(number, state, span, now).map { .found($0) } ?? .ask
             }
             directory.lookupCount += 1
-            return directory.lookupCount == Self.threshold ? .list : .ask
+            return directory.lookupCount == Limits.lookUpsBeforeListing ? .list : .ask
         }
     }
 
@@ -124,7 +119,7 @@ package final class RecentAnswers: Sendable {
                 validity = min(validity, found.validity)
                 entries.append(DirectoryListing.Entry(name: name, attributes: found.attributes))
             }
-            return validity > Self.unusedSpan ? (entries, validity) : nil
+            return validity > Limits.unusedValiditySeconds ? (entries, validity) : nil
         }
     }
 
@@ -143,7 +138,7 @@ package final class RecentAnswers: Sendable {
     ) -> Found? {
         guard let known = state.known[number], known.isWhole else { return nil }
         let left = span - seconds(known.start.duration(to: now))
-        return left > unusedSpan ? Found(attributes: known.attributes, validity: left) : nil
+        return left > Limits.unusedValiditySeconds ? Found(attributes: known.attributes, validity: left) : nil
     }
 
     /// What is known of a file of which the attributes are changed; `nil` if that is not all.

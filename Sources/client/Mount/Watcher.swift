@@ -20,10 +20,6 @@ final class Watcher: Sendable {
     /// The directory at which it is mounted, for who asks the daemon which mount has not confirmed a lock.
     private let place: String
 
-    private static let pause: UInt32 = 50_000
-    /// How long an event waits for replies; if one takes longer, all is dropped, and nothing is believed for long.
-    private static let patience = Duration.milliseconds(500)
-
     init(_ filesystem: Filesystem, _ cache: any Cache, at place: String) {
         self.filesystem = filesystem
         self.cache = cache
@@ -34,7 +30,7 @@ final class Watcher: Sendable {
     func run() {
         while true {
             if let client = try? BlockingClient(socketPath: filesystem.subject.socketPath) { follow(client) }
-            usleep(Self.pause)
+            usleep(Limits.watcherPauseMicroseconds)
         }
     }
 
@@ -46,13 +42,13 @@ final class Watcher: Sendable {
             try subscribe(client)
             filesystem.reviewClosedFiles()
             // Replies from before that may be of before.
-            guard filesystem.descriptions.drain(for: Self.patience) else { return }
+            guard filesystem.descriptions.drain(for: Limits.describedPatience) else { return }
             filesystem.isFollowing.store(true, ordering: .releasing)
             while try take(try client.nextEvent(), client) {}
         } catch {}
         // With the daemon, keys have gone, and what others change is not told.
         filesystem.isFollowing.store(false, ordering: .releasing)
-        filesystem.descriptions.drain(for: Self.patience)
+        filesystem.descriptions.drain(for: Limits.describedPatience)
         dropEverything()
         dropEntries()
     }
@@ -77,7 +73,7 @@ final class Watcher: Sendable {
             try subscribe(client)
         // Names are sealed.
         case .firstUnlockDataDidBecomeUnavailable:
-            filesystem.descriptions.drain(for: Self.patience)
+            filesystem.descriptions.drain(for: Limits.describedPatience)
             dropEverything()
             dropEntries()
             try subscribe(client)
@@ -85,7 +81,7 @@ final class Watcher: Sendable {
         case .itemsDidChange(let changes):
             for change in changes { take(change) }
             // What the daemon said before the change may come to the kernel only now.
-            guard filesystem.descriptions.drain(for: Self.patience) else { return false }
+            guard filesystem.descriptions.drain(for: Limits.describedPatience) else { return false }
             for change in changes { take(change) }
         case .attemptDidFail, .auditDidGrow: break
         }

@@ -7,8 +7,6 @@ typealias Mailbox = CofferSystem.Mailbox<@Sendable (ClientThread) -> Void>
 
 /// The thread of a client, which alone uses the connection and blocks only in `poll`.
 final class ClientThread {
-    /// How often the connection is read before the next messages are taken.
-    private static let readsPerTurn = 16
 
     private let mailbox: Mailbox
     private let socketPath: String
@@ -124,7 +122,7 @@ final class ClientThread {
     private func flush() { link?.flush(&machine) }
 
     private func receive() {
-        for _ in 0..<Self.readsPerTurn {
+        for _ in 0..<Limits.readsPerTurn {
             guard machine.isConnected, link?.receive(into: &machine) == true else { return }
             while link?.hasPending == true { _ = link?.receive(into: &machine) }
             // Answers make room for calls that wait in the outbox.

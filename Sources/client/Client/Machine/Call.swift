@@ -181,9 +181,6 @@ struct Load {
     private var storing = 0
     private var fetching = 0
 
-    /// Reserved for requests to cancel.
-    private static let reservedBytes = 64 << 10
-
     mutating func add(_ call: Call) {
         if call.method == nil { return }
         count += 1
@@ -200,6 +197,6 @@ struct Load {
             let others = call.method == .itemPut ? storing : fetching
             if others >= Limits.transfersPerConnection / 2 { return false }
         }
-        return byteCount + call.byteCount <= Limits.requestBytes - Self.reservedBytes
+        return byteCount + call.byteCount <= Limits.requestBytes - Limits.cancelRequestBytes
     }
 }

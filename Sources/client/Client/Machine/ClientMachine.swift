@@ -25,9 +25,6 @@ package struct ClientMachine: ~Copyable {
         case lost(CofferError?)
     }
 
-    /// The time limit for the answer to a request to cancel; a daemon that exceeds it hangs.
-    package static let patience: Duration = .seconds(10)
-
     private let policy: ReconnectPolicy
     private let tellsUnknownOutcomes: Bool
     /// How long a daemon that owes an answer may be silent; `nil` for ever.
@@ -104,7 +101,7 @@ package struct ClientMachine: ~Copyable {
     }
 
     private mutating func giveUp(_ call: inout Call, at now: Instant) {
-        if call.patienceEnds == nil { call.patienceEnds = now + Self.patience }
+        if call.patienceEnds == nil { call.patienceEnds = now + Limits.cancelPatience }
         guard call.isIdempotent, !call.isSettled else { return }
         call.isSettled = true
         effects.append(.failed(call.number, .cancelled))

@@ -15,7 +15,11 @@ extension Foundation.FileManager {
             throw CocoaError(unsupported: "read the protection of a file that has none", at: path)
         }
         do throws(SystemError) {
-            let bytes = try ExtendedAttribute.value(of: MountedFiles.attribute, at: path, limit: MountedFiles.wordBytes)
+            let bytes = try ExtendedAttribute.value(
+                of: MountedFiles.attribute,
+                at: path,
+                limit: Limits.protectionWordBytes
+            )
             return ProtectionClass(rawValue: String(decoding: bytes, as: UTF8.self)).map { FileProtectionType($0) }
         } catch {
             if error.code == ENODATA { return nil }
@@ -44,8 +48,6 @@ extension Foundation.FileManager {
 /// The attribute by which a mount shows the protection of its files.
 private enum MountedFiles {
     static let attribute = "user.coffer.class"
-    /// The bytes of the longest name of a class, and more.
-    static let wordBytes = 64
 
     static func error(_ code: Int32, at path: String) -> any Error {
         switch code {
