@@ -63,7 +63,8 @@ extension VaultKeys {
             #expect(try keys.slot(of: other.text) == other.number)
         }
         let new = try #require(vault.temporary.contents("keybag"))
-        #expect(!new.contains(old[248..<280]), "its public key is gone, too")
+        let place = recoverySlot(old) + 4
+        #expect(!new.contains(old[place..<(place + 32)]), "its public key is gone, too")
         #expect(throws: CofferError(.itemNotFound, "")) { _ = try keys.removingSlot(one.number) }
         let next = try keys.addSlot()
         #expect(next.number == one.number, "the number is free again, and not the way in")
@@ -110,6 +111,9 @@ extension VaultKeys {
     }
 }
 
+/// Where the second slot of a keybag begins: behind that of the passcode or of the device key, as FORMATS.md has them.
+private func recoverySlot(_ body: [UInt8]) -> Int { 148 + Int(body[146]) * 256 + Int(body[147]) }
+
 /// Attacks with the disk and the device key, but without a way to open the keybag.
 private struct Tampering: Sendable, CustomTestStringConvertible {
     let testDescription: String
@@ -119,20 +123,25 @@ private struct Tampering: Sendable, CustomTestStringConvertible {
 
     static let all: [Tampering] = [
         Tampering(testDescription: "another public key in a slot", withRecoveryKey: .authFailed) { body in
-            body.replaceSubrange(248..<280, with: [UInt8](repeating: 9, count: 32))
+            let slot = recoverySlot(body)
+            body.replaceSubrange((slot + 4)..<(slot + 36), with: [UInt8](repeating: 9, count: 32))
         },
         Tampering(testDescription: "one slot more", withRecoveryKey: .decode) { body in
-            var slot = Array(body[244..<384])
+            let start = recoverySlot(body)
+            var slot = Array(body[start..<(start + 140)])
             slot[0] = 3
             slot.replaceSubrange(4..<36, with: [UInt8](repeating: 9, count: 32))
-            body.insert(contentsOf: slot, at: 384)
+            body.insert(contentsOf: slot, at: start + 140)
             body[143] = 3
         },
         Tampering(testDescription: "one slot less", withRecoveryKey: .authFailed) { body in
-            body.removeSubrange(244..<384)
+            let start = recoverySlot(body)
+            body.removeSubrange(start..<(start + 140))
             body[143] = 1
         },
-        Tampering(testDescription: "another number of a slot", withRecoveryKey: .authFailed) { body in body[244] = 9 },
+        Tampering(testDescription: "another number of a slot", withRecoveryKey: .authFailed) { body in
+            body[recoverySlot(body)] = 9
+        },
         Tampering(testDescription: "erasing turned on", withRecoveryKey: .decode) { body in body[142] = 1 },
         Tampering(testDescription: "another public key of class B", withRecoveryKey: .decode) { body in
             body.replaceSubrange(42..<74, with: [UInt8](repeating: 9, count: 32))
@@ -144,7 +153,9 @@ private struct Tampering: Sendable, CustomTestStringConvertible {
             body.replaceSubrange(106..<138, with: [UInt8](repeating: 9, count: 32))
         },
         Tampering(testDescription: "another count of moves", withRecoveryKey: .decode) { body in body[141] = 9 },
-        Tampering(testDescription: "another wrapped key", withRecoveryKey: .decode) { body in body[468] ^= 1 },
+        Tampering(testDescription: "another wrapped key", withRecoveryKey: .decode) { body in
+            body[recoverySlot(body) + 224] ^= 1
+        },
     ]
 }
 

@@ -56,7 +56,7 @@ import Testing
     @Test func `no optional is unwrapped by force in the daemon`() throws {
         let forced = /[\w\)\]]!(?![="\w])/
         let text = /"(?:[^"\\]|\\.)*"/
-        for (place, line) in codeLines where Self.isOfDaemon(place) && line.utf8.contains(UInt8(ascii: "!")) {
+        for (place, line) in codeLines where isOfDaemon(place) && line.utf8.contains(UInt8(ascii: "!")) {
             let isClean = !line.replacing(text, with: "").contains(forced)
             #expect(isClean, "\(place): \(line)")
         }
@@ -65,7 +65,7 @@ import Testing
     /// Each of them is about what this project itself hands over: a size that a type has, or a constant.
     @Test func `the daemon's preconditions are these, and no input reaches them`() throws {
         let words = /\bprecondition(Failure)?\(/
-        let places = codeLines.filter { Self.isOfDaemon($0.place) && $0.line.contains(words) }
+        let places = codeLines.filter { isOfDaemon($0.place) && $0.line.contains(words) }
         let counts = Dictionary(places.map { ($0.place.path, 1) }, uniquingKeysWith: +)
         #expect(counts == Self.preconditions)
     }
@@ -80,12 +80,12 @@ import Testing
         "Sources/vault/Files/Nodes/NodeMetadata.swift": 1, "Sources/base/System/TwoSlotFile.swift": 1,
     ]
 
-    private static func isOfDaemon(_ place: Place) -> Bool {
+    private func isOfDaemon(_ place: Place) -> Bool {
         daemonFolders.contains { place.path.hasPrefix($0) }
     }
 
     /// What `cofferd` is made of.
-    private static let daemonFolders = (try? Manifest.closure(of: "cofferd").map(\.folder)) ?? []
+    private let daemonFolders: [String]
 
     /// What runs on its loop.
     private static let topFolders = [
@@ -191,7 +191,10 @@ import Testing
 
     private let codeLines: [(place: Place, line: Substring)]
 
-    init() throws { codeLines = try Self.allLines.get() }
+    init() throws {
+        codeLines = try Self.allLines.get()
+        daemonFolders = try Manifest.closure(of: "cofferd").map(\.folder)
+    }
 
     private static let allLines = Result {
         try Repository.sources(under: "Sources").flatMap { source in
