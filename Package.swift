@@ -2,7 +2,7 @@
 import PackageDescription
 
 // A section is a layer and a folder of Sources, bottom first; a target is a folder of its layer, without its prefix. What
-// a target names here is what it may import; LayeringTests reads it. Dependencies are sorted.
+// a target names here is what it imports; LayeringTests checks that. Dependencies are sorted.
 
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 

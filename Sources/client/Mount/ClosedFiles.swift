@@ -27,7 +27,6 @@ final class ClosedFiles: Sendable {
             }
             return file.modifiedNanoseconds >= start
         }
-
     }
 
     fileprivate struct Entry {

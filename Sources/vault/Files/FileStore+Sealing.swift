@@ -3,8 +3,8 @@ internal import CofferDatabase
 internal import CofferKeys
 internal import CofferMemory
 
-// The names of files are under the passcode. What a change before the first unlock could not do to a sealed row is done
-// after it, a few rows at a time.
+// The names of files are under the passcode. A change before the first unlock that needs a sealed row is completed after
+// it, a few rows at a time.
 
 extension FileStore {
     // MARK: Replacing what is sealed
@@ -110,8 +110,8 @@ extension FileStore {
         return try max(0, count() - (namedCount ?? 0))
     }
 
-    /// Completes what changes before the first unlock have left: directories that are empty, or part of the name of a file of
-    /// class `none`.
+    /// Completes changes from before the first unlock: prunes directories that are empty, and seals the directories of a file
+    /// of class `none` so that they are named in every state.
     ///
     /// - Parameter isEnough: Called after each row; whether to stop for now.
     /// - Returns: Whether nothing is left.

@@ -32,8 +32,7 @@ struct ItemMetadata {
 
     /// The size of encoded attributes, known before they are encoded.
     ///
-    /// Without the access control, the decision and the count of moves, so that what fitted before they were
-    /// introduced still fits.
+    /// The access control, the decision and the count of moves are left out: no client can make them large.
     static func byteCount(of attributes: ItemAttributes) -> Int {
         let fixed = 3 + 1 + 2 * 8 + 4 + secretTagBytes + 2
         let texts = 2 + attributes.group.utf8.count + 2 + (attributes.kind?.rawValue ?? "").utf8.count

@@ -12,7 +12,8 @@ package struct EarlierValue: Sendable {
     package let replaced: Int64
     /// The bytes of the secret.
     package let byteCount: Int
-    /// The class under which its row is sealed: the item's, unless an older version changed only the item's.
+    /// The class under which its row is sealed: the item's, unless the item got another while this value was in
+    /// quarantine.
     package let accessibility: Accessibility
 
     /// Whether it can be read in `state`, as a value of an item of another class.

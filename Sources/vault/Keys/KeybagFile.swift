@@ -9,7 +9,7 @@ extension Keybag {
     static let maximumBytes = 64 << 10
     private static let magic = Array("COFRKEYS".utf8)
     private static let version: UInt16 = 1
-    /// The beginning of the keybags of builds before 0.1.0, whose formats are not read.
+    /// The beginning of the keybags of builds from before the first release, whose formats are not read.
     private static let formerMagic = Array("COFFERKB".utf8)
     private static let erasesDataFlag: UInt8 = 1
     private static let witnessedFlag: UInt8 = 2
@@ -224,9 +224,11 @@ extension Keyslot {
 extension CofferError {
     fileprivate static let formerState = CofferError(
         .decode,
-        "the vault was made by a build of Coffer before 0.1.0, and this one does not read its formats",
-        hint:
-            "nothing was changed: export it with 'coffer export' of the build that made it, and import that into a new vault"
+        "the vault was made by a build of Coffer from before the first release, and this build does not read its formats",
+        hint: """
+            it is as it was: export it by 'coffer export --all' of the build that made it, move the state directory away, \
+            and import the file into a new vault
+            """
     )
 
     static func damagedKeybag(_ finding: String) -> CofferError {

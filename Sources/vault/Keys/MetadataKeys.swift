@@ -143,7 +143,7 @@ extension VaultKeys {
         }
     }
 
-    /// Opens metadata that ``sealNames(_:of:context:)`` has sealed.
+    /// Opens metadata that ``sealNames(_:of:context:inEveryState:)`` has sealed.
     ///
     /// - Throws: `locked` before the first unlock; `damaged` if it is not authentic.
     package func openNames(
@@ -157,15 +157,17 @@ extension VaultKeys {
         let rest = sealed.extracting(droppingFirst: 1)
         let opened: SecretBytes?
         do throws(CryptoError) {
-            if form == .deviceKey {
-                return try catalog.withKey(of: part) { (key) throws(CryptoError) in
+            switch form {
+            case .deviceKey:
+                opened = try catalog.withKey(of: part) { (key) throws(CryptoError) in
                     try AEAD.open(rest, under: key, context: context)
                 }
-            }
-            opened = try lockState.withAfterFirstUnlockKeys { (keys) throws(CryptoError) in
-                switch form {
-                case .deviceKey, .classKey: return try keys.metadata.open(rest, part, context: context)
-                case .publicKey:
+            case .classKey:
+                opened = try lockState.withAfterFirstUnlockKeys { (keys) throws(CryptoError) in
+                    try keys.metadata.open(rest, part, context: context)
+                }
+            case .publicKey:
+                opened = try lockState.withAfterFirstUnlockKeys { (keys) throws(CryptoError) in
                     guard rest.byteCount > KeyAgreement.wrappedBytes else { throw .unauthentic }
                     let wrapped = rest.extracting(first: KeyAgreement.wrappedBytes)
                     let key = try mixing(try keys.metadata.unwrap(wrapped, context: context), part)

@@ -32,9 +32,9 @@ extension Catalog {
     }
 }
 
-/// The completion of what changes before the first unlock have left in the tree.
+/// Completes the changes of the tree that wait for the first unlock.
 ///
-/// What a failure or a lock leaves is completed after the next unlock.
+/// If it fails or a lock ends it, the next unlock continues it.
 private final class DeferredRows: SlicedWork {
     package private(set) var changedCount = 0
     package var doneCount: Int { changedCount }
