@@ -139,8 +139,8 @@ public enum Limits {
     public static let defaultInactiveSeconds = 600
     /// Seconds from the end of the grace until the vault is as before its first unlock, by default: three days.
     public static let defaultForgetSeconds = 72 * 3600
-    /// Milliseconds after which a completion of a shell offers nothing, if the daemon is silent.
-    package static let completionMilliseconds = 500
+    /// Seconds after which a completion of a shell offers nothing, if the daemon is silent and the line names no time.
+    package static let completionSeconds = 2
     /// The names that a shell is offered: of more, it gets the next parts.
     package static let completions = 256
     /// The next parts of names that a shell is offered.

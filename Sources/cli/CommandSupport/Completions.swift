@@ -109,10 +109,10 @@ private struct Completions {
         _ paths: [String]? = nil,
         _ question: (BlockingClient) throws(CofferError) -> [String]
     ) -> [String] {
-        let timeout = Duration.milliseconds(Limits.completionMilliseconds)
+        let seconds = value(of: "--timeout").flatMap(SecondsArgument.init)?.count ?? Limits.completionSeconds
         let paths = paths ?? value(of: "--socket").map { [$0] } ?? SocketPath.candidates(environment)
         do throws(CofferError) {
-            return try question(.connect(toFirstOf: paths, timeout: timeout)).literal
+            return try question(.connect(toFirstOf: paths, timeout: seconds > 0 ? .seconds(seconds) : nil)).literal
         } catch {
             // An error would be written into the middle of what is being typed.
             return []
