@@ -14,7 +14,6 @@ import Testing
         + (1...16)  // tag of the chunks
         + [1, 3]  // flags, default class
         + [0, 2] + Array("R5".utf8)  // decision
-        + [0, 0, 0, 3, 7, 8, 9]  // kept item
         + [255, 255, 255, 255, 255, 255, 255, 255]  // accessed
         + [0, 0, 0, 0, 0, 0, 0, 5]  // changed
         + [0x0d, 0xed, 0, 0, 3, 232, 255, 255, 255, 255]  // mode, owner, no group
@@ -35,7 +34,7 @@ import Testing
         metadata.baseByteCount = 9
         metadata.visibleBaseBytes = 7
         metadata.chunksTag = Array(1...16)
-        (metadata.decision, metadata.keptItem) = ("R5", [7, 8, 9])
+        metadata.decision = "R5"
         return metadata
     }
 

@@ -156,7 +156,7 @@ import Testing
         }
         let shrunk = try Routing.route(
             Self.small,
-            wishes: RoutingWishes(existing: .file(.complete), directory: ProtectionClass.none)
+            wishes: RoutingWishes(store: .keychain, existing: .file(.complete), directory: ProtectionClass.none)
         )
         #expect(shrunk.protection == .keychain(.whenUnlocked))
         #expect(shrunk.protectionSource == .existingItem)
@@ -220,6 +220,36 @@ import Testing
         #expect(verdict.convertedFrom == nil)
     }
 
+    // Every row of the matrix wants the one store or the other; 32 KiB is the only size that moves an item.
+    @Test(arguments: [nil] + ItemKind.allCases, [1, 1024, 1025, 4096, 4097, 32767, 32768, 32769, 1 << 30])
+    func `an item keeps its store, whatever the matrix says, and outgrows the keychain beyond 32 KiB`(
+        kind: ItemKind?,
+        size: Int64
+    ) throws {
+        for isInDirectory in [false, true] {
+            for isPresentedAsFile in [false, true] {
+                let facts = RoutingFacts(
+                    kind: kind,
+                    size: .exactly(size),
+                    isPresentedAsFile: isPresentedAsFile,
+                    isInDirectory: isInDirectory
+                )
+                let file = try Routing.route(facts, wishes: RoutingWishes(existing: .file(.completeUnlessOpen)))
+                #expect(file.protection == .file(.completeUnlessOpen))
+                let secret = try Routing.route(facts, wishes: RoutingWishes(existing: .keychain(.afterFirstUnlock)))
+                let isSecret = size <= Limits.secretBytes
+                #expect(
+                    secret.protection
+                        == (isSecret ? .keychain(.afterFirstUnlock) : .file(.completeUntilFirstUserAuthentication))
+                )
+                for verdict in [file, secret] {
+                    #expect((verdict.storeSource == .matrix) == (verdict.rule.store == verdict.store))
+                    #expect(verdict.storeSource == .matrix || verdict.storeSource == .existingItem)
+                }
+            }
+        }
+    }
+
     @Test(arguments: Accessibility.allCases)
     func `an item that stays in the keychain keeps its accessibility`(accessibility: Accessibility) throws {
         let verdict = try Routing.route(Self.small, wishes: RoutingWishes(existing: .keychain(accessibility)))
@@ -240,7 +270,8 @@ import Testing
         accessibility: Accessibility
     ) throws {
         for wishes in [
-            RoutingWishes(existing: .file(protectionClass)), RoutingWishes(entitled: .file(protectionClass)),
+            RoutingWishes(store: .keychain, existing: .file(protectionClass)),
+            RoutingWishes(entitled: .file(protectionClass)),
         ] {
             let verdict = try Routing.route(Self.small, wishes: wishes)
             #expect(verdict.protection == .keychain(accessibility))

@@ -5,7 +5,7 @@ import CofferTestSupport
 import CofferWire
 import Testing
 
-/// Items that move between the stores when they grow or shrink.
+/// Items of all sizes, and those that move between the stores.
 @Suite struct BoundaryTests {
     private let server: TestServer
     private let client: BlockingClient
@@ -39,8 +39,10 @@ import Testing
         let file = try show("a/item")
         #expect([file.created, file.byteCount] == [before.created, 5000])
         #expect(file.kind == .token)
-        #expect(try client.list().items == [file])
-        let shrunk = try client.put("a/item", [2])
+        #expect(try client.list().items.map(\.protection) == [.file(protectionClass)])
+        let kept = try client.put("a/item", [2])
+        #expect(kept.protection == .file(protectionClass))
+        let shrunk = try client.put("a/item", [2]) { $0.store = .keychain }
         #expect(shrunk.protection == .keychain(accessibility))
         let after = try show("a/item")
         #expect(after.created == before.created)
@@ -49,36 +51,6 @@ import Testing
             try client.list().items.map { [$0.name, $0.protection.name] } == [[after.name, after.protection.name]]
         )
         #expect(try client.get("a/item") == [2])
-    }
-
-    @Test func `history, expiry and attributes survive in the file store, and come back`() throws {
-        let attributes: [KeychainAttribute: AttributeValue] = [
-            .service: .text("s"), .account: .text("a"), .comment: .text("mine"), .expiryDate: .date(4_000_000_000_000),
-        ]
-        try client.add(.genericPassword, attributes)
-        let query = KeychainQuery(.genericPassword, [.service: .text("s"), .account: .text("a")])
-        func former() throws -> [[UInt8]?] {
-            try client.keychainHistory(of: query).map { try client.formerValue($0.number, of: query)?.exposeBytes() }
-        }
-        for value in 1...3 { try client.put("s/a", [UInt8(value)]) }
-        let returns: Set<KeychainReturn> = [.reference, .attributes]
-        let reference = try #require(try client.find(query, returns: returns).page.items.first?.reference)
-        let grown = try client.put("s/a", Self.large)
-        #expect(grown.warnings.isEmpty)
-        #expect(try show("s/a").expiryDate == 4_000_000_000_000)
-        #expect(try client.list().items == [try show("s/a")])
-        try client.put("s/a", Self.large + [1])
-        _ = try client.protect(try ItemName("s/a"), as: .file(.complete))
-        _ = try client.move(try ItemName("s/a"), to: try ItemName("t/b"))
-        _ = try client.move(try ItemName("t/b"), to: try ItemName("s/a"))
-        try client.put("s/a", [4])
-        #expect(try former().prefix(3) == [[3], [2], [1]])
-        #expect(try show("s/a").expiryDate == 4_000_000_000_000)
-        let item = try #require(try client.find(query, returns: returns).page.items.first)
-        #expect(item.reference == reference)
-        #expect(item.attributes?[.comment] == .text("mine"))
-        try client.put("s/a", [5])
-        #expect(try former().prefix(2) == [[4], [3]])
     }
 
     @Test func `of puts at once, of whatever sizes, one wins whole, and one item is there at any time`() throws {
@@ -122,15 +94,14 @@ import Testing
         #expect(counts == [1, 0] || counts == [0, 1])
     }
 
-    @Test func `while locked what was asked for as class B is put at every size, and crosses the boundary`() throws {
+    @Test func `while locked what was asked for as class B is put at every size that its store holds`() throws {
         try client.put("box", [1]) { $0.protectionClass = .completeUnlessOpen }
         try client.put("file", Self.large) { $0.protectionClass = .completeUnlessOpen }
         _ = try client.lock(graceSeconds: 0)
+        let tooLarge = pseudoRandomBytes(Limits.secretBytes + 1)
         for name in ["box", "file", "new"] {
-            for (content, protection) in [
-                ([2], Protection.keychain(.whenUnlockedDeposit)), (Self.large, .file(.completeUnlessOpen)),
-                ([3], .keychain(.whenUnlockedDeposit)),
-            ] {
+            let protection: Protection = name == "file" ? .file(.completeUnlessOpen) : .keychain(.whenUnlockedDeposit)
+            for content in [[2], Self.large, [3]] {
                 let put = try client.put(name, content) { $0.protectionClass = .completeUnlessOpen }
                 #expect(put.protection == protection)
                 #expect(try show(name).protection == protection)
@@ -139,15 +110,23 @@ import Testing
             }
             // What it has is kept without being named.
             let again = try client.put(name, [4])
-            #expect(again.protection == .keychain(.whenUnlockedDeposit))
+            #expect(again.protection == protection)
+            if name == "file" {
+                try client.put(name, tooLarge)
+                continue
+            }
             let weaker = try Outcome { try client.put(name, [5]) { $0.accessibility = .always } }
             #expect(weaker == .locked)
+            // Its former values can't be opened, to be sealed in the other store.
+            let grown = try Outcome { try client.put(name, tooLarge) { $0.protectionClass = .completeUnlessOpen } }
+            #expect(grown == .locked)
         }
         try client.unlock()
-        for name in ["box", "file", "new"] {
+        #expect(try client.get("file") == tooLarge)
+        for name in ["box", "new"] {
             #expect(try client.get(name) == [4])
             let former = try client.formerSecrets(of: KeychainQuery(.genericPassword, [.account: .text(name)]))
-            #expect(former == (name == "box" ? [[3], [2], [1]] : [[3], [2]]), "\(name)")
+            #expect(former == [[3], Self.large, [2]] + (name == "box" ? [[1]] : []), "\(name)")
         }
     }
 
@@ -179,7 +158,7 @@ import Testing
         let recorded = try client.put("recording", Self.large) { $0.protectionClass = .completeUnlessOpen }
         #expect(recorded.protection == .file(.completeUnlessOpen))
         let grown = try client.put("background", Self.large) { $0.protectionClass = .completeUnlessOpen }
-        #expect(grown.protection == .file(.completeUnlessOpen))
+        #expect(grown.protection == .keychain(.whenUnlockedDeposit))
         #expect(try !show("background").isReadable)
         try client.unlock()
         #expect(try client.get("small") == [1])

@@ -1,5 +1,6 @@
 import CofferClient
 import CofferCore
+import CofferMemory
 import CofferTestSupport
 import Foundation
 import Testing
@@ -39,25 +40,27 @@ import Testing
         #expect(try client.get("d/file") == (isOpen ? [1, 2, 3, 4] : [1, 2, 3]))
     }
 
-    @Test func `a file that is replaced before the first unlock keeps its date, its kind and its former values`() throws
-    {
+    @Test func `a file that is replaced before the first unlock keeps its date, its kind and all attributes`() throws {
         // It was a deposit with a former value, and has grown.
         for bytes in [1, 2] { try client.put("inbox/a", [UInt8(bytes)]) { $0.protectionClass = .completeUnlessOpen } }
-        try client.put("inbox/a", [UInt8](repeating: 3, count: 5000)) { $0.kind = .document }
-        let before = try client.show(try ItemName("inbox/a"))
+        try client.put("inbox/a", [UInt8](repeating: 3, count: 40_000)) { $0.kind = .document }
+        let name = try ItemName("inbox/a")
+        let note = FileSetExtendedAttributeParameters(name: name, attribute: "user.note")
+        _ = try client.call(note, payload: try SecretBytes([7]))
+        let before = try client.show(name)
         #expect(before.protection == .file(.completeUnlessOpen))
         clock.advance(by: 60)
-        for count in [5001, 5002] {
+        for count in [40_001, 40_002] {
             try forget()
             let put = try client.put("inbox/a", [UInt8](repeating: 4, count: count))
             #expect(put.protection == .file(.completeUnlessOpen))
         }
         try client.unlock()
-        let after = try client.show(try ItemName("inbox/a"))
-        #expect(after.created == before.created && after.kind == .document && after.byteCount == 5002)
-        try client.put("inbox/a", [9]) { $0.kind = .password }
-        let query = KeychainQuery(.genericPassword, [.service: .text("inbox"), .account: .text("a")])
-        #expect(try client.keychainHistory(of: query).count == 2)
+        let after = try client.show(name)
+        #expect(after.created == before.created && after.kind == .document && after.byteCount == 40_002)
+        #expect(after.user == ["note": "\u{7}"])
+        let sizes = try client.call(FileVersionsParameters(name: name)).value.versions.map(\.byteCount)
+        #expect(sizes == [40_001, 40_000, 1, 1])
     }
 
     @Test func `a directory is named as long as it is part of a name, and goes when it is empty`() throws {

@@ -63,7 +63,14 @@ import Testing
             let (client, start) = (try daemon.connect(), version)
             let writer = Background { () -> Int in
                 var done = start
-                while true { do { try client.put("item", content(done + 1)) } catch { return done }; done += 1 }
+                while true {
+                    do {
+                        try client.put("item", content(done + 1)) { $0.store = done.isMultiple(of: 2) ? .file : .keychain }
+                    } catch {
+                        return done
+                    }
+                    done += 1
+                }
             }
             sleepSeconds(Double((round * 37) % 50) / 1000 + 0.002)
             daemon.kill()
@@ -82,7 +89,14 @@ import Testing
             )
             let contents = try FileManager.default.subpathsOfDirectory(atPath: daemon.statePath + "/blobs")
                 .filter { $0.split(separator: "/").last?.count == 32 }
-            #expect(contents.count == (isFile ? 1 : 0), "no content is left behind")
+            let again = try daemon.connect()
+            let versions = isFile ? try again.versions(of: "item").versions : []
+            #expect(contents.count == (isFile ? 1 + versions.count : 0), "no content is left behind")
+            let former =
+                isFile
+                ? try versions.map { try again.content(of: "item", version: $0.number) }
+                : try again.formerSecrets(of: KeychainQuery(.genericPassword, [.account: .text("item")]))
+            #expect(former == (0..<version).suffix(Limits.defaultHistoryValues).reversed().map(content))
             round += 1
         }
         #expect(round > 3)
@@ -102,20 +116,22 @@ import Testing
         #expect(try again.get("b") == pseudoRandomBytes(70_000))
     }
 
-    @Test func `an item that grows or shrinks moves between the stores and keeps its policy`() throws {
+    @Test func `an item that outgrows the keychain becomes a file, keeps its policy, and stays one`() throws {
         let daemon = try DaemonProcess()
         let client = try daemon.connect()
         try client.makeVault()
         try client.put("item", [1]) { $0.accessibility = .afterFirstUnlock }
         let created = try client.show(try ItemName("item")).created
-        try client.put("item", pseudoRandomBytes(5000))
+        try client.put("item", pseudoRandomBytes(Limits.secretBytes))
+        #expect(try client.show(try ItemName("item")).protection == .keychain(.afterFirstUnlock))
+        try client.put("item", pseudoRandomBytes(Limits.secretBytes + 1))
         let grown = try client.show(try ItemName("item"))
         #expect(grown.protection == .file(.completeUntilFirstUserAuthentication))
         #expect(grown.created == created)
         #expect(try client.list().items.count == 1)
         try client.put("item", [2])
         let shrunk = try client.show(try ItemName("item"))
-        #expect(shrunk.protection == .keychain(.afterFirstUnlock))
+        #expect(shrunk.protection == .file(.completeUntilFirstUserAuthentication))
         #expect(shrunk.created == created)
         #expect(try client.list().items.count == 1)
         #expect(try client.get("item") == [2])

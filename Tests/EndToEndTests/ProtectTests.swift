@@ -125,6 +125,23 @@ import Testing
         #expect((printed["warnings"] as? [String])?.count == 1)
     }
 
+    @Test func `an item moves to the store that is named, and what that can't have keeps it`() throws {
+        let daemon = try vault()
+        let moved = try daemon.coffer(["protect", "k/whenUnlocked", "--store", "file"])
+        #expect(moved.status == 0)
+        #expect(moved.text.hasPrefix("protected 'k/whenUnlocked' in the file store;"))
+        #expect(try daemon.coffer(["get", "k/whenUnlocked"]).output == [1, 2, 3])
+        let back = try daemon.coffer(["protect", "k/whenUnlocked", "AfterFirstUnlock", "--store", "keychain"])
+        #expect(back.status == 0)
+        #expect(try daemon.connect().show(try ItemName("k/whenUnlocked")).protection == .keychain(.afterFirstUnlock))
+        let kept = try daemon.coffer(["protect", "k/whenUnlockedThisDeviceOnly", "--store", "file"])
+        #expect(kept.status == 64)
+        #expect(try daemon.coffer(["protect", "k/whenUnlocked", "--store", "keychain"]).status == 0)
+        for words in [["--recursive", "--store", "file"], ["none", "--readable", "always"], []] {
+            #expect(try daemon.coffer(["protect", "k/whenUnlocked"] + words).status == 64)
+        }
+    }
+
     @Test(arguments: [#"{"name":"f/none"}"#, #"{"name":"f/none","class":"complete","accessible":"Always"}"#])
     func `a request names one protection`(params: String) throws {
         let daemon = try vault()

@@ -165,14 +165,14 @@ import Testing
         return try contents(daemon).count
     }
 
-    @Test func `a small put over a file with versions leaves it one, and is not made a secret`() throws {
+    @Test func `a small put over a file with large versions leaves it one, and is not made a secret`() throws {
         let (daemon, client) = try vault()
         try client.put("f", Self.content(1))
         try client.keepVersions(2, of: "f")
         try client.put("f", [1, 2, 3])
         #expect(try client.versions(of: "f").versions.count == 1)
         let secret = try Outcome { try client.put("f", [4]) { $0.store = .keychain } }
-        #expect(secret == .refused(.param))
+        #expect(secret == .refused(.dataTooLarge))
         #expect(try client.get("f") == [1, 2, 3])
         let kept = try daemon.coffer(["put", "s", "--keep", "1"], input: [1])
         #expect(kept.status == 0, "\(kept.errors)")

@@ -38,6 +38,15 @@ public struct KeychainChange: Hashable, Sendable {
         self.removesAccessControl = removesAccessControl
     }
 
+    /// This change, and another one after it.
+    package func changed(by other: KeychainChange) -> KeychainChange {
+        var both = other
+        both.attributes.merge(attributes) { newer, _ in newer }
+        both.user.merge(user) { newer, _ in newer }
+        both.historyCount = other.historyCount ?? historyCount
+        return both
+    }
+
     /// Whether it changes nothing.
     public var isEmpty: Bool { self == KeychainChange() }
 }

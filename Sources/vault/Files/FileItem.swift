@@ -27,8 +27,6 @@ extension FileItem {
     package var byteCount: Int64 { metadata.byteCount }
     /// The rule by which the put that stored it was decided, and what overrode it; "" if none was kept.
     package var decision: String { metadata.decision }
-    /// What it keeps of the keychain item that it was; empty if it was none.
-    package var keptItem: [UInt8] { metadata.keptItem }
     /// The kind that its owner stated.
     package var kind: ItemKind? { metadata.kind }
     /// When it was created, in milliseconds since 1970.

@@ -61,17 +61,17 @@ extension FileStore {
             )
         }
         node.metadata.extended[attribute] = value
-        try check(node.metadata.extended, of: entry)
+        try check(node.metadata.extended, of: entry.quoted)
         node.metadata.times.changed = now
         return try store(node, of: entry)
     }
 
-    private func check(_ attributes: ExtendedAttributes, of entry: FileEntry) throws(CofferError) {
+    func check(_ attributes: ExtendedAttributes, of subject: String) throws(CofferError) {
         guard attributes.all.count > Limits.extendedAttributes || attributes.byteCount > Limits.extendedAttributesBytes
         else { return }
         throw CofferError(
             .dataTooLarge,
-            "\(entry.quoted) would have more than \(Limits.extendedAttributes) extended attributes, or more than"
+            "\(subject) would have more than \(Limits.extendedAttributes) extended attributes, or more than"
                 + " \(Limits.extendedAttributesBytes) bytes of them",
             hint: "remove some",
             operation: .write,

@@ -154,7 +154,6 @@ extension FileStore {
         metadata.kind = present.kind
         metadata.created = present.created
         metadata.decision = present.decision
-        metadata.keptItem = present.keptItem
         metadata.ownership = present.ownership
         metadata.extended = present.extended
         metadata.didChange(at: now)

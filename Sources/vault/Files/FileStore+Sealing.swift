@@ -78,7 +78,8 @@ extension FileStore {
         guard let former else { return }
         node.metadata.created = former.created
         node.metadata.kind = node.metadata.kind ?? former.kind
-        if node.metadata.keptItem.isEmpty { node.metadata.keptItem = former.keptItem }
+        if node.metadata.extended.all.isEmpty { node.metadata.extended = former.extended }
+        if node.metadata.ownership == Ownership() { node.metadata.ownership = former.ownership }
         try tree.update(node)
         try connection.execute("DELETE FROM file_replaced WHERE node = ?", .integer(number))
     }

@@ -233,20 +233,18 @@ extension FileStore {
     ///   - entry: The file or directory.
     ///   - protectionClass: The class.
     ///   - now: Milliseconds since 1970.
-    ///   - rewrapKept: Gives what a file keeps of a keychain item the new class as well.
     /// - Returns: Whether it had another class.
     /// - Throws: `param` for a symbolic link; `interactionNotAllowed` if a key that a file's change of class needs is not in
     ///   memory.
     package func protect(
         _ entry: FileEntry,
         as protectionClass: ProtectionClass,
-        now: Int64,
-        rewrapKept: ([UInt8]) throws -> [UInt8] = { $0 }
+        now: Int64
     ) throws -> Bool {
         guard entry.hasClass else { throw Self.hasNoClass(entry) }
         if entry.protectionClass == protectionClass { return false }
         if let file = entry.file {
-            try protect(file, as: protectionClass, now: now, rewrapKept: rewrapKept)
+            try protect(file, as: protectionClass, now: now)
         } else {
             try setDefaultClass(of: entry, to: protectionClass, now: now)
         }

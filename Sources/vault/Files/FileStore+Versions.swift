@@ -100,7 +100,6 @@ extension FileStore {
     private func sealed(_ image: OpenedImage) throws -> [UInt8] {
         var metadata = image.metadata
         // The file that has the name keeps them, and they follow its class.
-        metadata.keptItem = []
         metadata.extended = ExtendedAttributes()
         let node = FileTree.Node(image.columns, metadata)
         return FileImage(
@@ -190,14 +189,6 @@ extension FileStore {
 
     /// Whether any file may keep versions: then what was written to one is synced before it is replaced.
     package var mayKeepVersions: Bool { get throws { try !versions.isEmpty } }
-
-    /// Whether the file at a path has versions, or would keep one.
-    package func keepsVersions(at spot: FileSpot) throws -> Bool {
-        guard try !versions.isEmpty, let place = try spot.place, place.kind == .file else { return false }
-        let history = try versions.history(of: place.id)
-        if try history.map({ try !versions.versions(of: $0).isEmpty }) ?? false { return true }
-        return try history?.keepCount ?? inheritedKeepCount(of: spot.name, in: spot.group) > 0
-    }
 
     // MARK: Classes
 

@@ -210,7 +210,7 @@ package final class FileStore {
     ///   - kind: The kind that its owner states.
     ///   - created: The creation date of the replaced item, in milliseconds since 1970.
     ///   - decision: The rule by which the put was decided, and what overrode it.
-    ///   - keptItem: What the file keeps of the keychain item that it replaces; `nil` if it replaces none.
+    ///   - extended: Extended attributes that it gets besides.
     ///   - keepCount: How many versions the file keeps from now on; `nil` for no change.
     ///   - now: Milliseconds since 1970.
     /// - Returns: The number of the file.
@@ -224,7 +224,7 @@ package final class FileStore {
         kind: ItemKind?,
         created: Int64?,
         decision: String = "",
-        keptItem: [UInt8]? = nil,
+        extended: [(name: String, value: [UInt8])] = [],
         keepCount: Int? = nil,
         now: Int64
     ) throws -> Int64 {
@@ -263,10 +263,11 @@ package final class FileStore {
                 modified: now
             )
             metadata.decision = decision
-            metadata.keptItem = keptItem ?? existing?.metadata.keptItem ?? []
             // Another content of the same file, for those who look at it by name.
             metadata.ownership = existing?.metadata.ownership ?? Ownership()
             metadata.extended = existing?.metadata.extended ?? ExtendedAttributes()
+            for attribute in extended { metadata.extended[attribute.name] = attribute.value }
+            if !extended.isEmpty { try check(metadata.extended, of: name.quoted) }
             try tree.touch(parent, now: now)
             _ = try tree.insert(
                 metadata,
@@ -292,17 +293,10 @@ package final class FileStore {
     ///   - file: The file.
     ///   - protectionClass: The new class.
     ///   - now: Milliseconds since 1970.
-    ///   - rewrapKept: Gives what the file keeps of a keychain item the new class as well.
     /// - Throws: `interactionNotAllowed` if the key of the old class or of the new one is not in memory; `decode` if
     ///   the wrapped key is damaged. Nothing is changed then.
-    package func protect(
-        _ file: FileItem,
-        as protectionClass: ProtectionClass,
-        now: Int64,
-        rewrapKept: ([UInt8]) throws -> [UInt8] = { $0 }
-    ) throws {
+    package func protect(_ file: FileItem, as protectionClass: ProtectionClass, now: Int64) throws {
         if protectionClass == file.protectionClass { return }
-        let kept = file.metadata.keptItem.isEmpty ? [] : try rewrapKept(file.metadata.keptItem)
         let wrappedKey: [UInt8]
         do {
             wrappedKey = unsafe try keys.rewrapFileKey(
@@ -316,7 +310,7 @@ package final class FileStore {
         }
         try connection.transaction {
             try protectVersions(of: file.node, as: protectionClass)
-            try tree.protect(file, as: protectionClass, wrappedKey: wrappedKey, keptItem: kept, modified: now)
+            try tree.protect(file, as: protectionClass, wrappedKey: wrappedKey, modified: now)
         }
         openContents.change(file.content, from: file.protectionClass, to: protectionClass)
     }

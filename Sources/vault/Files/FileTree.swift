@@ -312,11 +312,9 @@ struct FileTree {
         _ file: FileItem,
         as protectionClass: ProtectionClass,
         wrappedKey: [UInt8],
-        keptItem: [UInt8],
         modified: Int64
     ) throws {
         var metadata = file.metadata
-        metadata.keptItem = keptItem
         metadata.didChange(at: modified)
         try update(
             Node(

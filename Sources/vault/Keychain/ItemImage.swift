@@ -12,7 +12,7 @@ struct ItemImage {
     let wrappedKey: [UInt8]
     let secret: [UInt8]
     /// The former values, the oldest first.
-    var values: [KeptItem.Value]
+    var values: [FormerValueRow]
 
     private static let passcodeClassKey = UInt8(ClassKeyName(.whenPasscodeSetThisDeviceOnly).rawValue)
 
@@ -57,7 +57,7 @@ struct ItemImage {
         metadata: [UInt8],
         wrappedKey: [UInt8],
         secret: [UInt8],
-        values: [KeptItem.Value]
+        values: [FormerValueRow]
     ) {
         self.id = id
         self.classKey = classKey
@@ -79,10 +79,10 @@ struct ItemImage {
         metadata = try Self.part(&reader)
         wrappedKey = try Self.part(&reader)
         secret = try Self.part(&reader)
-        var values: [KeptItem.Value] = []
+        var values: [FormerValueRow] = []
         for _ in 0..<(try reader.read(UInt8.self)) {
             values.append(
-                KeptItem.Value(
+                FormerValueRow(
                     classKey: try reader.read(),
                     metadata: try Self.part(&reader),
                     wrappedKey: try Self.part(&reader),

@@ -73,7 +73,6 @@ package final class KeychainStore {
     ///   - created: The creation date of an item that comes from elsewhere; by default now.
     ///   - decision: The rule by which the put was decided, and what overrode it.
     ///   - change: The attributes that its owner gives it besides.
-    ///   - keptBytes: What a file that becomes the item kept of it.
     ///   - now: Milliseconds since 1970.
     ///   - context: The authentication of the client.
     /// - Returns: The persistent reference.
@@ -88,7 +87,6 @@ package final class KeychainStore {
         created: Int64?,
         decision: String = "",
         change: KeychainChange = KeychainChange(),
-        kept keptBytes: [UInt8] = [],
         now: Int64,
         with context: AuthenticationContext? = nil
     ) throws -> ItemID {
@@ -105,25 +103,11 @@ package final class KeychainStore {
             try replace(item, attributes, secret, accessibility, now, context)
             return item.id
         } else {
-            let kept = try kept(keptBytes, key.quoted)
-            var attributes = ItemAttributes(key, as: kept?.metadata.attributes).changed(by: change, group: nil)
+            var attributes = ItemAttributes(key).changed(by: change, group: nil)
             attributes.kind = kind
             attributes.decision = decision
-            return try connection.transaction {
-                let id = kept?.id ?? ItemID()
-                _ = try insert(
-                    attributes,
-                    primaryTag(attributes),
-                    secret,
-                    accessibility,
-                    created ?? now,
-                    now,
-                    context,
-                    as: id
-                )
-                if let kept { try restoreHistory(kept) }
-                return id
-            }
+            let tag = primaryTag(attributes)
+            return try insert(attributes, tag, secret, accessibility, created ?? now, now, context).id
         }
     }
 

@@ -4,6 +4,8 @@ package import CofferCore
 package enum Routing {
     /// Decides where an item is stored and how it is protected.
     ///
+    /// The matrix routes a new name: an item keeps its store, and leaves the keychain when it outgrows it.
+    ///
     /// It is a total function of its arguments: the same facts always give the same answer, so that `explain` predicts
     /// what `put` will do.
     ///
@@ -21,8 +23,11 @@ package enum Routing {
     ) throws(CofferError) -> Verdict {
         let named = try wishes.named()
         let rule = Rule(for: facts, bounds)
-        if rule == .r0, wishes.store == nil, let kind = facts.kind, kind.isSecret { throw secretInDirectory(kind) }
-        let chosen = wishes.store ?? rule.store
+        let kept = wishes.existing.map { $0.store == .file || !facts.size.fits(in: Limits.secretBytes) ? .file : $0.store }
+        if rule == .r0, wishes.store == nil, kept == nil, let kind = facts.kind, kind.isSecret {
+            throw secretInDirectory(kind)
+        }
+        let chosen = wishes.store ?? kept ?? rule.store
         let (said, source) = protection(in: chosen ?? .keychain, named: named, wishes: wishes, facts)
         let only = said.onlyStore
         if let only, only != chosen {
@@ -34,7 +39,8 @@ package enum Routing {
         else { throw tooLarge(facts, rule: rule, said, wishes: wishes) }
         return Verdict(
             store: store,
-            storeSource: wishes.store != nil ? .caller : store == rule.store ? .matrix : .protection,
+            storeSource: wishes.store != nil
+                ? .caller : store == rule.store ? .matrix : only == nil ? .existingItem : .protection,
             rule: rule,
             protection: protection,
             protectionSource: source,

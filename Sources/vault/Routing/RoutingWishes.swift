@@ -11,7 +11,7 @@ package struct RoutingWishes: Hashable, Sendable {
     /// The class of the file of which the item is a copy.
     package let leastClass: ProtectionClass?
     /// The protection of the item that is being replaced.
-    package let existing: Protection?
+    package var existing: Protection?
     /// The class of new files in the directory where the item would be as a file.
     package let directory: ProtectionClass?
     /// The default of the client's entitlement.

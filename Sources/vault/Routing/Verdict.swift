@@ -10,7 +10,7 @@ package enum StoreSource: String, CaseIterable, Sendable {
     case caller
     /// The protection, which only this store has.
     case protection
-    /// The item that is being replaced, which can change its store after the first unlock only.
+    /// The item that is being replaced, which keeps its store, or has outgrown the keychain.
     case existingItem
 }
 
@@ -70,27 +70,11 @@ package struct Verdict: Hashable, Sendable {
         case .caller: return "the caller named the store; without that, \(rule.rawValue): \(reason)"
         case .existingItem:
             return
-                "what is there changes its store after the first unlock only; without that, \(rule.rawValue): \(reason)"
+                "an item keeps its store, except that what outgrows the keychain becomes a file; without that, \(rule.rawValue): \(reason)"
         case .protection:
             return
                 "the protection '\(protection.words)' exists in the \(store.words) only; without that, \(rule.rawValue): \(reason)"
         }
-    }
-}
-
-extension Verdict {
-    /// The verdict where the item that is being replaced keeps its store, and its protection.
-    package func staying(as existing: Protection) -> Verdict {
-        Verdict(
-            store: existing.store,
-            storeSource: .existingItem,
-            rule: rule,
-            protection: existing,
-            protectionSource: .existingItem,
-            convertedFrom: nil,
-            signature: signature,
-            bounds: bounds
-        )
     }
 }
 

@@ -216,12 +216,6 @@ package final class Catalog {
         hint: "put back a copy of the file 'vault.sqlite', or make room for a new vault with 'coffer erase'"
     )
 
-    /// Gives what a file keeps of a keychain item the protection of its class.
-    package func rewrap(_ kept: [UInt8], to protectionClass: ProtectionClass) throws -> [UInt8] {
-        // The keychain has nothing that expires while locked, as class CX does.
-        try keychain.rewrap(kept: kept, to: Accessibility(matching: protectionClass) ?? .whenUnlocked)
-    }
-
     // MARK: Damage
 
     private var damage: FaultLog { connection.faults }

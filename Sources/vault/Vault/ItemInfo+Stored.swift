@@ -55,7 +55,8 @@ extension ItemInfo {
         )
     }
 
-    private init(_ file: FileItem, _ files: FileStore, in state: VaultState) {
+    /// - Parameter isWhole: Whether it has the attributes, which a listing leaves out.
+    package init(_ file: FileItem, _ files: FileStore, in state: VaultState, isWhole: Bool = false) {
         let unsynced = files.unsynced(file)
         self.init(
             name: file.path,
@@ -67,15 +68,10 @@ extension ItemInfo {
             modified: unsynced?.modified ?? file.modified,
             isReadable: file.protectionClass.permits(.read, in: state),
             expiryDate: file.expiryDate,
-            isExpired: file.expiryDate.map { $0 < wallClockMilliseconds() } ?? false
+            isExpired: file.expiryDate.map(hasPassed) ?? false,
+            attributes: isWhole ? file.metadata.extended.ofItem : nil,
+            user: isWhole ? file.metadata.extended.ofOwner : nil
         )
-    }
-}
-
-extension FileItem {
-    /// The expiry date that it has from the time when it was a keychain item, in milliseconds since 1970.
-    package var expiryDate: Int64? {
-        keptItem.isEmpty ? nil : (try? KeptItem(decoding: keptItem))?.expiryDate
     }
 }
 

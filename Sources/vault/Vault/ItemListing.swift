@@ -210,7 +210,9 @@ package final class ItemListing<Entry>: SlicedWork {
         switch visit {
         case .entry(let entry):
             quota.addRows(1)
-            guard let file = entry.file, isWanted(file.path), contains(file.path), expiresInTime(file) else {
+            guard let file = entry.file, isWanted(file.path), expiresInTime(file) else { return true }
+            let attributes = file.metadata.extended
+            guard !attributes.isInvisible, contains(file.path) || attributes.texts.contains(where: contains) else {
                 return true
             }
             take(.file(file), named: file.path)

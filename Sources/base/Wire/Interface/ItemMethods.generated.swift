@@ -435,8 +435,8 @@ extension ItemMoveParameters: WireObject {
 
 /// The parameters of `item.protect`.
 ///
-/// Changes the protection of an item. One of class and accessible is given, which is converted for the
-/// store that holds the item, or both with the same meaning.
+/// Changes the protection of an item, or its store. One of class and accessible is given, which is
+/// converted for the store of the item, or both with the same meaning; with a store, neither has to be.
 ///
 /// - Throws: `authFailed`, `dataTooLarge`, `decode`, `diskFull`, `duplicateItem`,
 ///   `interactionNotAllowed`, `interactionRequired`, `internal`, `io`, `itemNotFound`,
@@ -456,6 +456,10 @@ public struct ItemProtectParameters: MethodParameters {
     ///
     /// Absent means: one of the two, or both with the same meaning.
     public let accessibility: Accessibility?
+    /// The store that the item moves to, with its attributes and its former values.
+    ///
+    /// Absent means: the one that holds it.
+    public let store: StoreName?
     /// The access group of the item.
     ///
     /// Absent means: the caller's first group.
@@ -466,11 +470,13 @@ public struct ItemProtectParameters: MethodParameters {
         name: ItemName,
         protectionClass: ProtectionClass? = nil,
         accessibility: Accessibility? = nil,
+        store: StoreName? = nil,
         group: String? = nil
     ) {
         self.name = name
         self.protectionClass = protectionClass
         self.accessibility = accessibility
+        self.store = store
         self.group = group
     }
 }
@@ -480,14 +486,16 @@ extension ItemProtectParameters: WireObject {
         name = try reader.name("name")
         protectionClass = try reader.value("class", as: ProtectionClass.self)
         accessibility = try reader.value("accessible", as: Accessibility.self)
+        store = try reader.value("store", as: StoreName.self)
         group = try reader.optionalString("group")
     }
 
     package var json: JSONObject {
-        var object = JSONObject(capacity: 4)
+        var object = JSONObject(capacity: 5)
         object.append("name", name)
         object.append("class", protectionClass)
         object.append("accessible", accessibility)
+        object.append("store", store)
         object.append("group", group)
         return object
     }
@@ -536,13 +544,13 @@ public struct ItemPutParameters: MethodParameters {
     public let name: ItemName
     /// What the caller says about the item.
     public let wishes: PlacementOptions
-    /// Attributes of a generic password that the item gets in the keychain.
+    /// Attributes of a generic password that the item gets.
     ///
-    /// A file has none. Absent means {}.
+    /// A file has them as extended attributes. Absent means {}.
     public let attributes: [KeychainAttribute: AttributeValue]
-    /// User-defined attributes that the item gets in the keychain.
+    /// User-defined attributes that the item gets.
     ///
-    /// A file has none. Absent means {}.
+    /// A file has them as extended attributes. Absent means {}.
     public let user: [AttributeName: String]
     /// Whether nothing is stored if there is an item of the name already.
     ///

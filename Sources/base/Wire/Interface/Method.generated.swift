@@ -153,10 +153,10 @@ package enum Method: String, CaseIterable, Sendable {
     case itemList = "item.list"
     /// Renames an item.
     case itemMove = "item.move"
-    /// Changes the protection of an item.
+    /// Changes the protection of an item, or its store.
     ///
-    /// One of class and accessible is given, which is converted for the store that holds the item, or both
-    /// with the same meaning.
+    /// One of class and accessible is given, which is converted for the store of the item, or both with the
+    /// same meaning; with a store, neither has to be.
     case itemProtect = "item.protect"
     /// Stores an item.
     ///

@@ -241,8 +241,8 @@ package protocol MethodHandler {
     func itemMove(_ parameters: ItemMoveParameters, _ context: consuming Context) throws -> Answer
     /// Answers `item.protect`.
     ///
-    /// Changes the protection of an item. One of class and accessible is given, which is converted for the
-    /// store that holds the item, or both with the same meaning.
+    /// Changes the protection of an item, or its store. One of class and accessible is given, which is
+    /// converted for the store of the item, or both with the same meaning; with a store, neither has to be.
     func itemProtect(_ parameters: ItemProtectParameters, _ context: consuming Context) throws -> Answer
     /// Answers `item.put`.
     ///

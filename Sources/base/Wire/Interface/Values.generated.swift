@@ -1009,13 +1009,13 @@ public struct ItemInfo: Hashable, Sendable {
     ///
     /// Absent means false.
     public let isLeftBehind: Bool
-    /// The attributes of an item of the keychain.
+    /// The attributes of the item.
     ///
-    /// It is absent for a file, and in a listing.
+    /// It is absent in a listing.
     public let attributes: [KeychainAttribute: AttributeValue]?
-    /// The user-defined attributes of an item of the keychain.
+    /// The user-defined attributes of the item.
     ///
-    /// It is absent for a file, and in a listing.
+    /// It is absent in a listing.
     public let user: [AttributeName: String]?
     /// The authentication that is required before the secret is used.
     ///

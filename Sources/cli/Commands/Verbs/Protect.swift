@@ -32,7 +32,8 @@ struct Protect: ParsableCommand {
         abstract: "Change the protection of an item; its content stays as it is.",
         discussion: """
             CLASS is a protection class for a file, or an accessibility for an item of the keychain. One of the other \
-            store becomes the one that means the same in the item's store. With --default, '/' stands for all new files that \
+            store becomes the one that means the same in the item's store. An item keeps its store, unless --store names the \
+            other one. With --default, '/' stands for all new files that \
             no directory has a class for.
             """
     )
@@ -51,13 +52,20 @@ struct Protect: ParsableCommand {
     @Flag(name: .customLong("default"), help: "Change the class of new files in a directory only.")
     var isDefault = false
 
+    @Option(help: "Move the item to this store, with its attributes and its former values.")
+    var store: StoreName?
+
     @OptionGroup var access: GroupOptions
     @OptionGroup var authentication: AuthenticationOptions
     @OptionGroup var format: FormatOptions
 
     func validate() throws {
-        if (protection == nil) == (readability.readable == nil) {
-            throw ValidationError("give either CLASS or --readable")
+        let isAsked = protection != nil || readability.readable != nil || store != nil
+        guard isAsked, protection == nil || readability.readable == nil else {
+            throw ValidationError("give CLASS, --readable or --store, and not both of the first")
+        }
+        if store != nil && (recursive || isDefault) {
+            throw ValidationError("--store is for an item: leave out --recursive and --default")
         }
     }
 
@@ -72,6 +80,7 @@ struct Protect: ParsableCommand {
             name: itemName,
             protectionClass: protectionClass,
             accessibility: accessibility,
+            store: store,
             group: access.group
         )
         let change = try authentication.connect().call(params).value

@@ -53,8 +53,6 @@ package struct NodeMetadata: Equatable, Sendable {
     package var defaultClass: ProtectionClass?
     /// The rule by which the put that stored a file was decided, and what overrode it; "" if none was kept.
     package var decision = ""
-    /// What a file that was a keychain item keeps of it, for when it becomes one again; empty otherwise.
-    package var keptItem: [UInt8] = []
     /// The mode and the owner that were stated.
     package var ownership = Ownership()
     /// Where a symbolic link leads; "" for everything else.
@@ -122,8 +120,6 @@ extension NodeMetadata {
         writer.write(flags.rawValue)
         writer.write(defaultClass.map { ClassKeyName($0).rawValue } ?? 0)
         writer.write(counted: decision.utf8)
-        writer.write(UInt32(keptItem.count))
-        writer.write(raw: keptItem)
         writer.write(times.accessed)
         writer.write(times.changed)
         ownership.write(to: &writer)
@@ -152,7 +148,6 @@ extension NodeMetadata {
         defaultClass = ProtectionClass.allCases.first { ClassKeyName($0).rawValue == code }
         guard flags.isSubset(of: .known), (code == 0) == (defaultClass == nil) else { throw ByteReader.Malformed() }
         decision = try reader.readText()
-        keptItem = Array(try reader.readRaw(Int(try reader.read(UInt32.self))))
         times = NodeTimes(accessed: try reader.read(), modified: modified, changed: try reader.read())
         ownership = try Ownership(from: &reader)
         target = try reader.readText()

@@ -56,7 +56,7 @@ extension Vault {
     }
 
     /// Closes a file that no handle holds at the end of the request.
-    private func close(_ file: OpenFile, _ store: FileStore, atEndOf call: Call) {
+    func close(_ file: OpenFile, _ store: FileStore, atEndOf call: Call) {
         call.atEnd {
             file.handleCount -= 1
             store.close(file)

@@ -270,9 +270,7 @@ extension Catalog {
         now: Int64
     ) throws -> Bool {
         try change { changes in
-            let isChanged = try files.protect(entry, as: protectionClass, now: now) { kept in
-                try rewrap(kept, to: protectionClass)
-            }
+            let isChanged = try files.protect(entry, as: protectionClass, now: now)
             if isChanged { changes.note(ItemChange(.changed, entry)) }
             return isChanged
         }

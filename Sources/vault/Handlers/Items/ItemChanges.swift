@@ -127,22 +127,34 @@ extension Vault {
     package func itemProtect(_ params: ItemProtectParameters, _ call: Call) throws -> Step {
         let group = try call.group(params.group)
         call.isFor("can't protect \(params.name.quoted)")
-        let wishes = RoutingWishes(protectionClass: params.protectionClass, accessibility: params.accessibility)
-        guard let named = try wishes.named() else {
+        var wishes = RoutingWishes(
+            store: params.store,
+            protectionClass: params.protectionClass,
+            accessibility: params.accessibility
+        )
+        let asked = try wishes.named()
+        guard asked != nil || params.store != nil else {
             throw CofferError(
                 .param,
-                "can't protect \(params.name.quoted): neither 'class' nor 'accessible' was named",
-                hint: "name one of them: it is converted to the item's store"
+                "can't protect \(params.name.quoted): none of 'class', 'accessible' and 'store' was named",
+                hint: "name a class or an accessibility: it is converted to the item's store"
             )
         }
         let located = try require(params.name, in: group)
         let store = located.info.protection.store
+        if let target = params.store, target != store {
+            wishes.existing = located.info.protection
+            return try settled(params.name, in: group, call) { [self, wishes] in
+                try changeStore(of: require(params.name, in: group), to: target, wishes, params, call)
+            }
+        }
+        let named = asked ?? located.info.protection
         guard let protection = named.converted(to: store) else {
             throw CofferError(
                 .param,
                 "can't protect \(params.name.quoted) as \(named.name): it is in the \(store.words), and only the "
                     + "\(named.store.words) has that",
-                hint: "store it again under that protection"
+                hint: "'--store \(named.store.rawValue)' moves it there"
             )
         }
         let catalog = try catalog
@@ -152,9 +164,7 @@ extension Vault {
             case (.keychain(let item), .keychain(let accessibility)):
                 try catalog.keychain.protect(item, as: accessibility, now: now, with: call.caller.context)
             case (.file(let file), .file(let protectionClass)):
-                try catalog.files.protect(file, as: protectionClass, now: now) { kept in
-                    try catalog.rewrap(kept, to: protectionClass)
-                }
+                try catalog.files.protect(file, as: protectionClass, now: now)
             case (.keychain, .file), (.file, .keychain):
                 preconditionFailure("a protection is converted to the store of its item")
             }

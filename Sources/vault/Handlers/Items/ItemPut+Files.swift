@@ -20,6 +20,9 @@ struct FileTarget {
     let replacing: Protection?
     /// How many versions it keeps from now on.
     let keepCount: Int?
+    /// The extended attributes that it gets besides.
+    let attributes: [(name: String, value: [UInt8])]
+    let context: AuthenticationContext
 }
 
 extension Vault {
@@ -66,16 +69,18 @@ extension Vault {
         let catalog = try catalog
         let now = wallClockMilliseconds()
         try catalog.change { changes in
-            let item = try secret(toReplace: target)
+            if let item = try secret(toReplace: target) {
+                try moveToFiles(item, target.name, as: write.protectionClass, target.context)
+            }
             let inode = try catalog.files.commit(
                 write,
                 at: target.name,
                 in: target.group,
                 byteCount: byteCount,
                 kind: target.kind,
-                created: item?.created,
+                created: nil,
                 decision: target.decision,
-                keptItem: try item.map { try catalog.keychain.setAside($0, now: now) },
+                extended: target.attributes,
                 keepCount: target.keepCount,
                 now: now
             )
@@ -84,32 +89,14 @@ extension Vault {
         }
     }
 
-    /// Refuses to make a secret of a file that has versions, which the keychain can't keep.
-    func checkNoVersions(at spot: FileSpot) throws {
-        guard let entry = try catalog.files.entry(spot.name, in: spot.group),
-            try !catalog.files.formerFiles(of: entry).versions.isEmpty
-        else { return }
-        throw CofferError(
-            .param,
-            "can't store \(spot.name.quoted) in the keychain: it is a file with versions, which would be lost",
-            hint: "leave out --store and --accessible; 'coffer file versions \(spot.name.path)' lists the versions"
-        )
-    }
-
     /// The keychain item that a file is going to replace; `nil` if there is none.
     ///
     /// - Throws: If its key is not available, or it has an access control, which files don't have.
-    private func secret(toReplace target: FileTarget) throws -> KeychainItem? {
+    func secret(toReplace target: FileTarget) throws -> KeychainItem? {
         let key = GenericPasswordKey(target.name, in: target.group)
         guard let item = try catalog.keychain.find(key) else { return nil }
         try checkReplacing(.keychain(item))
-        guard item.attributes.accessControl == nil else {
-            throw CofferError(
-                .param,
-                "can't store \(quotedForDisplay(item.key.path)) as a file: the item has an access control, and files have none",
-                hint: "remove it first, or choose another name"
-            )
-        }
+        try item.checkCanBeFile()
         return item
     }
 }

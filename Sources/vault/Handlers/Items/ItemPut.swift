@@ -74,11 +74,28 @@ extension Vault {
                 try replaceSecret(of: replaced, by: intake.prefix, params, accessibility, context)
                 return .done(Reply(Placement(verdict, replacing: before?.protection)))
             }
-            try putInKeychain(params, intake.prefix, accessibility, verdict.decision, at: spot, over: before, context)
-            return .done(Reply(Placement(verdict, replacing: before?.protection)))
+            let reply = Placement(verdict, replacing: before?.protection)
+            guard let file = before?.located?.item.file else {
+                try putInKeychain(params, intake.prefix, accessibility, verdict.decision, at: spot, over: before, context)
+                return .done(Reply(reply))
+            }
+            let secret = Held(intake.prefix)
+            return try contents(toMove: file, isReplaced: true, call) { [self] contents in
+                guard let secret = secret.take() else { throw CofferError.takenTwice }
+                try putInKeychain(
+                    params,
+                    secret,
+                    accessibility,
+                    verdict.decision,
+                    at: spot,
+                    over: before,
+                    context,
+                    from: contents
+                )
+                return .done(Reply(reply))
+            }
         case .file(let protectionClass):
             if let replaced { throw CofferError.noFile(replaced) }
-            guard params.attributes.isEmpty && params.user.isEmpty else { throw CofferError.noAttributes(params.name) }
             guard params.accessControl == nil else { throw CofferError.noAccessControl(params.name) }
             let target = FileTarget(
                 name: params.name,
@@ -86,7 +103,9 @@ extension Vault {
                 kind: params.wishes.kind ?? before?.kind,
                 decision: verdict.decision,
                 replacing: before?.protection,
-                keepCount: params.keepCount
+                keepCount: params.keepCount,
+                attributes: try params.change.extendedAttributes(),
+                context: call.caller.context
             )
             return try putInFileStore(target, intake, protectionClass, params.wantsProgress, call) {
                 Reply(Placement(verdict, replacing: before?.protection))
@@ -117,7 +136,7 @@ extension Vault {
         for client: ClientIdentity,
         entitled: Protection?
     ) throws -> Verdict {
-        let verdict = try Routing.route(
+        try Routing.route(
             RoutingFacts(
                 content,
                 size: size,
@@ -138,14 +157,6 @@ extension Vault {
             ),
             bounds: routing.bounds
         )
-        guard let existing, existing.protection.store == .file, verdict.store == .keychain else { return verdict }
-        // Before the first unlock, a small put over a file of class B does not make a deposit of it.
-        let isDeposit = verdict.protection == .keychain(.whenUnlockedDeposit)
-        let isSealed = existing.isSealed && existing.protection == .file(.completeUnlessOpen) && isDeposit
-        // The keychain has no versions: a file that keeps some stays one, unless the caller says otherwise.
-        let isAsked = wishes.store != nil || wishes.accessibility != nil
-        let keeps = try !isAsked && (spot.map(catalog.files.keepsVersions) ?? false)
-        return isSealed || keeps ? verdict.staying(as: existing.protection) : verdict
     }
 
     /// Refuses to make an item of a name that means one of another kind.
@@ -182,7 +193,9 @@ extension Vault {
         }
     }
 
-    /// - Parameter before: What this step has found under the name, which is in one store at a time.
+    /// - Parameters:
+    ///   - before: What was found under the name, which is in one store at a time.
+    ///   - contents: Of a file that is replaced, what becomes former values.
     private func putInKeychain(
         _ params: ItemPutParameters,
         _ secret: borrowing SecretBytes,
@@ -190,7 +203,8 @@ extension Vault {
         _ decision: String,
         at spot: FileSpot,
         over before: Present?,
-        _ context: AuthenticationContext
+        _ context: AuthenticationContext,
+        from contents: MovedContents = MovedContents()
     ) throws {
         let key = GenericPasswordKey(params.name, in: spot.group)
         let (catalog, replaced) = (try catalog, before?.located?.item)
@@ -198,7 +212,10 @@ extension Vault {
             if before == nil { try checkNoDirectory(at: spot, catalog) }
             let file = replaced?.file
             try checkReplacing(file.map(StoredItem.file))
-            if file != nil { try checkNoVersions(at: spot) }
+            var change = params.change
+            if let file {
+                change = try moveToKeychain(contents, of: file, as: key, accessibility, context).changed(by: change)
+            }
             let id = try catalog.keychain.put(
                 key,
                 over: before == nil ? .nothing : replaced?.secret.map { .item($0) } ?? .unknown,
@@ -207,12 +224,10 @@ extension Vault {
                 kind: params.wishes.kind ?? file?.kind,
                 created: file?.created,
                 decision: decision,
-                change: params.change,
-                kept: file?.keptItem ?? [],
+                change: change,
                 now: wallClockMilliseconds(),
                 with: context
             )
-            if let file { try catalog.files.remove(file, now: wallClockMilliseconds()) }
             changes.note(ItemChange(before == nil ? .added : .changed, id, ItemAttributes(key)))
         }
     }

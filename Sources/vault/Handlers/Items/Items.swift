@@ -105,8 +105,12 @@ extension Vault {
 
     package func itemShow(_ params: ItemShowParameters, _ call: Call) throws -> Step {
         let located = try require(params.name, in: try call.group(params.group))
-        guard case .keychain(let item) = located.item else { return .done(Reply(located.info)) }
-        return .done(Reply(ItemInfo(item, in: try keys.state, details: try ItemDetails(item, catalog.keychain))))
+        let (catalog, state) = (try catalog, try keys.state)
+        switch located.item {
+        case .keychain(let item):
+            return .done(Reply(ItemInfo(item, in: state, details: try ItemDetails(item, catalog.keychain))))
+        case .file(let file): return .done(Reply(ItemInfo(file, catalog.files, in: state, isWhole: true)))
+        }
     }
 
     package func itemList(_ params: ItemListParameters, _ call: Call) throws -> Step {

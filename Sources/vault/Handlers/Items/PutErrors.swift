@@ -13,14 +13,6 @@ extension CofferError {
         )
     }
 
-    static func noAttributes(_ name: ItemName) -> CofferError {
-        CofferError(
-            .param,
-            "\(name.quoted) would be a file, and a file has no expiry, comment or other attribute",
-            hint: "leave the attributes out, or store up to \(Limits.secretBytes) bytes with '--store keychain'"
-        )
-    }
-
     static func noAccessControl(_ name: ItemName) -> CofferError {
         CofferError(
             .param,
