@@ -23,7 +23,8 @@ package struct JSONSchema: Sendable {
         "$ref", "additionalProperties", "allOf", "anyOf", "default", "description", "enum", "items", "maxItems",
         "maxLength", "maxProperties", "maximum", "minItems", "minLength", "minimum", "not", "oneOf", "pattern",
         "properties",
-        "propertyNames", "required", "type", "uniqueItems", "x-cases", "x-default", "x-limit", "x-swift",
+        "propertyNames", "required", "type", "uniqueItems", "x-cases", "x-default", "x-limit", "x-page",
+        "x-swift",
     ]
 
     /// The direct subschemas of a schema.

@@ -8,9 +8,6 @@ import Testing
 
     init() throws { page = try Page("AUDIT.md") }
 
-    /// The methods that are on this page, and not on the other.
-    static let methods: [Method] = [.auditList, .auditVerify]
-
     private static let record = AuditRecord(
         number: 1,
         time: 1,
@@ -34,40 +31,6 @@ import Testing
             #expect(described[name]?.isSuperset(of: members) == true, "\(name)")
         }
         #expect(described["items"] == Set(Self.record.items[0].json.members.map(\.key)))
-    }
-
-    @Test(arguments: methods, VaultState.allCases)
-    func `the table of states is the gate`(method: Method, state: VaultState) throws {
-        let rows = try page.stateRows(below: "## Methods")
-        #expect(rows.flatMap { $0[0].quotedWords } == Self.methods.map(\.rawValue))
-        try Page.expectGate(method, in: state, rows)
-    }
-
-    @Test(arguments: methods)
-    func `the parameters of the page are those that the method reads, in their order`(method: Method) throws {
-        let rows = try page.table(["method", "parameters", "result"])
-        let row = try #require(rows.first { $0[0].quotedWords == [method.rawValue] })
-        let known = ProtocolParametersTests.parametersRead(by: method)
-        #expect(row[1].quotedWords == known)
-        let described = try page.table(["parameter", "type", "bounds", "default"]).flatMap { $0[0].quotedWords }
-        #expect(Set(described).isSuperset(of: known))
-        #expect(ProtocolParametersTests.parametersMissed(by: method) == [])
-    }
-
-    @Test func `the members of the results are on the page`() throws {
-        let words = Set(page.text.quotedWords)
-        var summary = AuditSummary()
-        summary.unreadCount = 1
-        summary.tallies = [AuditSummary.Tally(client: "", allowedCount: 1, refusedCount: 1)]
-        let results: [any WireObject] = [
-            AuditPage(records: [], next: 1, isDamaged: true, sealedCount: 1, summary: summary),
-            summary, summary.tallies[0],
-            AuditVerification(checkedCount: 1, sealedCount: 1, findings: [], next: 1),
-        ]
-        for result in results {
-            let members = Set(result.json.members.map(\.key))
-            #expect(members.isSubset(of: words), "\(members.subtracting(words))")
-        }
     }
 
     @Test func `a record is the same when it was written and read`() throws {

@@ -45,23 +45,6 @@ import Testing
         #expect(rows[1][2].quotedWords == StoreName.allCases.map(\.rawValue))
     }
 
-    @Test func `the parameters of the page are those that the method reads`() throws {
-        let rows = try page.table(["parameter", "type", "bounds", "default"])
-        let read = ProtocolParametersTests.parametersRead(by: .vaultWatch)
-        #expect(rows.flatMap { $0[0].quotedWords } == read)
-        let row = try #require(try page.table(["method", "parameters", "payload", "result"]).first)
-        #expect(row[0].quotedWords == [Method.vaultWatch.rawValue] && row[1].quotedWords == read)
-    }
-
-    @Test(arguments: VaultState.allCases)
-    func `the table of states is the gate`(state: VaultState) throws {
-        for (method, page) in [(Method.vaultWatch, page), (.requestCancel, try Page("ORDER.md"))] {
-            let rows = try page.stateRows()
-            #expect(rows.first?[0].quotedWords == [method.rawValue])
-            try Page.expectGate(method, in: state, rows)
-        }
-    }
-
     @Test func `the bounds in words are those of the code`() {
         #expect(page.text.contains("beyond\n  \(Limits.toldChanges) of a turn"))
         #expect(page.text.contains("once \(Limits.eventBytes) bytes wait for it"))
@@ -73,38 +56,6 @@ import Testing
     private let page: Page
 
     init() throws { page = try Page("ORDER.md") }
-
-    /// Parameters with the names and the handle of a request.
-    private static let params: JSONObject = ["name": "a", "handle": 1]
-
-    @Test(arguments: Method.allCases)
-    func `every method is in the row of its kind, and in no other`(method: Method) throws {
-        let rows = try page.table(["kind", "methods"]).filter { $0[1].quotedWords.contains(method.rawValue) }
-        #expect(rows.map { $0[0] } == [Self.kind(of: RequestScope(of: method, Self.params))])
-    }
-
-    private static func kind(of scope: RequestScope) -> String {
-        func subject(_ subject: RequestScope.Subject) -> String {
-            switch subject {
-            case .catalog: "everything"
-            case .keychain: "the keychain"
-            case .names: "names"
-            case .handle: "a handle"
-            }
-        }
-        return switch scope {
-        case .free: "free"
-        case .barrier: "barrier"
-        case .reading(let read): "reads \(subject(read))"
-        case .changing(let changed): "changes \(subject(changed))"
-        }
-    }
-
-    @Test func `the parameters of the page are those that the method reads`() throws {
-        let rows = try page.table(["parameter", "type", "bounds", "default"])
-        #expect(rows.flatMap { $0[0].quotedWords } == ProtocolParametersTests.parametersRead(by: .requestCancel))
-        #expect(ProtocolParametersTests.parametersMissed(by: .requestCancel) == ["request"])
-    }
 
     @Test func `the bounds in words are those of the code`() {
         #expect(page.text.contains("At most \(Limits.requestsInFlight) requests, or \(Limits.requestBytes) bytes"))

@@ -8,12 +8,15 @@ extension OpenRPCConversationTests {
     /// What no request may be.
     func refuse(_ talk: Conversation) throws {
         let wantPayload: [Method] = [.contextAuthenticate, .passcodeChange, .passcodeRemove, .slotTest, .vaultUnlock]
-        for method in wantPayload { try talk.fail(.param, method, ProtocolParametersTests.required[method] ?? [:]) }
+        for method in wantPayload { try talk.fail(.param, method, try talk.rpc.leastParameters(of: method)) }
         let other = try FileHandle(forReadingFrom: URL(filePath: "/dev/null"))
         for method in Method.allCases where method != .vaultInit && method != .passcodeSet {
             let described = try talk.rpc.method(method.rawValue)
-            let params = ProtocolParametersTests.required[method] ?? ["name": "a"]
+            let params = try talk.rpc.leastParameters(of: method)
             let taken = described["x-payload"]?.objectValue?["in"]?.objectValue
+            var unknown = params
+            unknown.set("nobodyKnowsThis", true)
+            try talk.fail(.param, method, unknown, payload: taken?["required"] == true ? Self.passcode : [])
             if taken == nil { try talk.fail(.param, method, params, payload: [1]) }
             if let limit = taken?["maximum"]?.integerValue, limit < Int64(Limits.framePayloadBytes) {
                 let isBounded = [.fileSetExtendedAttribute, .keychainAdd, .keychainUpdate].contains(method)

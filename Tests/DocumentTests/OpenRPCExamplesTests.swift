@@ -24,7 +24,7 @@ import Testing
     }
 
     /// A request, a reply to one that stands before it, an error, or news.
-    private static func check(
+    static func check(
         _ message: JSONValue,
         _ rpc: OpenRPC,
         _ methods: inout [String: JSONObject],

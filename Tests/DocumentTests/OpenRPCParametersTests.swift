@@ -65,14 +65,15 @@ import Testing
     func `a value is taken by the schema where the code takes it`(method: Method) throws {
         let rpc = try OpenRPC()
         let described = try rpc.method(method.rawValue)
+        let least = try rpc.leastParameters(of: method)
         for parameter in OpenRPC.parameters(of: described) {
             for value in try candidates(rpc, for: parameter.schema) {
-                var params = ProtocolParametersTests.required[method] ?? ["name": "a"]
-                if params["class"] == "key", parameter.name != "generate" { params.set("class", "genericPassword") }
+                var params = least
+                if parameter.name == "generate" { params.set("class", "key") }
                 params.set(parameter.name, value)
                 let alone = try rpc.faults(of: params, of: described)
                 let together = try rpc.faultsTogether(of: params, of: described)
-                let refusal = ProtocolParametersTests.refusal(of: method, params)
+                let refusal = method.refusal(of: params)
                 let isExcepted = Self.refusedByCode[parameter.name]?.contains(value) == true
                 if alone.isEmpty && together.isEmpty && !isExcepted {
                     #expect(refusal == nil, "\(parameter.name): \(value): \(refusal?.message ?? "")")
@@ -92,21 +93,21 @@ import Testing
     {
         let rpc = try OpenRPC()
         let described = try rpc.method(method.rawValue)
-        var params = ProtocolParametersTests.required[method] ?? ["name": "a"]
+        var params = try rpc.leastParameters(of: method)
         let others = OpenRPC.parameters(of: described).filter { params[$0.name] == nil }
         for parameter in others where parameter.null == nil { params.set(parameter.name, .null) }
         #expect(try rpc.faults(of: params, of: described) == [])
-        #expect(ProtocolParametersTests.refusal(of: method, params) == nil)
+        #expect(method.refusal(of: params) == nil)
         for parameter in OpenRPC.parameters(of: described) where parameter.null == "refused" {
             var refused = params
             refused.set(parameter.name, .null)
             #expect(try !rpc.faults(of: refused, of: described).isEmpty)
-            let refusal = ProtocolParametersTests.refusal(of: method, refused)
+            let refusal = method.refusal(of: refused)
             #expect(refusal?.code == .param && refusal?.message.contains("'\(parameter.name)'") == true)
         }
         params.set("nobodyKnowsThis", 1)
         #expect(try !rpc.faults(of: params, of: described).isEmpty)
-        #expect(ProtocolParametersTests.refusal(of: method, params) != nil)
+        #expect(method.refusal(of: params) != nil)
     }
 
     /// A method that removes or destroys takes no `null` at all: absence is often wider.
@@ -124,11 +125,13 @@ import Testing
         let places: [(JSONValue, String)] = [
             (["account": .null], ".account"), (.array([.null]), "[0]"), (["a": .array([["b": .null]])], ".a[0].b"),
         ]
-        for parameter in OpenRPC.parameters(of: try OpenRPC().method(method.rawValue)) {
+        let rpc = try OpenRPC()
+        let least = try rpc.leastParameters(of: method)
+        for parameter in OpenRPC.parameters(of: try rpc.method(method.rawValue)) {
             for (value, place) in places {
-                var params = ProtocolParametersTests.required[method] ?? ["name": "a"]
+                var params = least
                 params.set(parameter.name, value)
-                let refusal = ProtocolParametersTests.refusal(of: method, params)
+                let refusal = method.refusal(of: params)
                 #expect(refusal?.code == .param, "\(parameter.name)\(place)")
                 let isNamed = refusal?.message.contains("'\(parameter.name)\(place)'") == true
                 #expect(isNamed || parameter.null == "removes", "\(refusal?.message ?? "")")

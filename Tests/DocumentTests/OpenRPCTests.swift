@@ -107,26 +107,8 @@ import Testing
         #expect(header == [Int64(Limits.frameJSONBytes), Int64(Limits.framePayloadBytes)])
     }
 
-    @Test func `the bytes of the payloads are bounded as in the code`() {
-        let secrets: [Method] = [
-            .contextAuthenticate, .vaultInit, .vaultUnlock, .passcodeRemove, .passcodeSet, .slotAdd, .slotRemove,
-            .slotTest,
-        ]
-        var expected = Dictionary(uniqueKeysWithValues: secrets.map { ($0.rawValue, Limits.passcodeBytes) })
-        expected[Method.passcodeChange.rawValue] = 2 * (2 + Limits.passcodeBytes)
-        for method in [Method.keychainAdd, .keychainUpdate] { expected[method.rawValue] = Limits.secretBytes }
-        for method in [Method.fileWrite, .itemExplain, .itemPut, .keychainSign] {
-            expected[method.rawValue] = Limits.framePayloadBytes
-        }
-        expected[Method.backupSign.rawValue] = 32
-        expected[Method.backupRegister.rawValue] = 96
-        expected[Method.fileSetExtendedAttribute.rawValue] = Limits.extendedAttributeBytes
-        var found: [String: Int] = [:]
-        for method in rpc.methods {
-            guard let taken = method["x-payload"]?.objectValue?["in"]?.objectValue else { continue }
-            found[method["name"]?.stringValue ?? ""] = taken["maximum"]?.integerValue.map { Int($0) }
-        }
-        #expect(found == expected)
+    @Test func `two passcodes fit into the payload that changes one into the other`() {
+        #expect(Method.passcodeChange.takenPayload?.bytes.upperBound == 2 * (2 + Limits.passcodeBytes))
     }
 
     @Test(arguments: Method.allCases)
@@ -143,19 +125,18 @@ import Testing
     }
 
     @Test(arguments: Method.allCases)
-    func `the parameters are those of the pages, in their order, and required where they say so`(
+    func `the parameters are those that the method reads, in their order, and required if it misses them`(
         method: Method
     ) throws {
         let described = try rpc.method(method.rawValue)
         let found = OpenRPC.parameters(of: described)
-        // The pages are held to the same.
-        #expect(found.map(\.name) == ProtocolParametersTests.parametersRead(by: method))
+        #expect(try found.map(\.name) == method.parametersRead(rpc))
         // A query has a class, or a reference instead: that is said of both together.
         let query: JSONValue = ["$ref": "#/components/schemas/KeychainQuery"]
         let rule = described["x-paramsSchema"]
         let isQuery = rule == query || rule?.objectValue?["allOf"]?.arrayValue?.contains(query) == true
         let required = found.filter { $0.isRequired || isQuery && $0.name == "class" }.map(\.name)
-        #expect(required == ProtocolParametersTests.parametersMissed(by: method))
+        #expect(try required == method.parametersMissed(rpc))
         for parameter in found {
             let defaults = ["default", "x-default"].filter { parameter.schema.objectValue?[$0] != nil }
             #expect(defaults.count == (parameter.isRequired ? 0 : 1), "\(parameter.name)")
@@ -163,53 +144,6 @@ import Testing
                 #expect(try rpc.checker.faults(of: standard, parameter.schema) == [], "\(parameter.name)")
             }
         }
-    }
-
-    @Test func `the types of the parameters are those of the pages`() throws {
-        let types = try Self.typesOnPages()
-        for method in rpc.methods {
-            for parameter in OpenRPC.parameters(of: method) {
-                let named = try #require(types[parameter.name])
-                let type = try type(of: parameter.schema)
-                #expect(named.contains(type), "\(method["name"] ?? ""): \(parameter.name)")
-            }
-        }
-    }
-
-    /// The types that the tables of parameters give a name.
-    private static func typesOnPages() throws -> [String: Set<String>] {
-        var types: [String: Set<String>] = [:]
-        for name in [
-            "PROTOCOL.md", "KEYCHAIN.md", "FILES.md", "DOCTOR.md", "AUDIT.md", "LEASES.md", "RULES.md", "ACCESS.md",
-            "SNAPSHOTS.md",
-            "ACCESS-CONTROL.md", "TRASH.md",
-            "EVENTS.md",
-            "ORDER.md",
-        ] {
-            let page = try Page(name)
-            let headings = page.headings(level: 2).map { "## \($0)" } + page.headings(level: 3).map { "### \($0)" }
-            let tables = headings.compactMap { try? page.table(["parameter", "type", "bounds", "default"], below: $0) }
-            for row in tables.joined() {
-                let words = row[0].quotedWords
-                // A row of two names has one type for both, one for each, or refers to another row.
-                let each = row[1].split(separator: ", ").map(String.init)
-                for (place, word) in words.enumerated() where !each.isEmpty {
-                    types[word, default: []].insert(each.count == words.count ? each[place] : row[1])
-                }
-            }
-        }
-        return types
-    }
-
-    /// The type as the pages have it.
-    private func type(of schema: JSONValue) throws -> String {
-        let object = schema.objectValue ?? [:]
-        if let reference = object["$ref"]?.stringValue { return try type(of: try rpc.checker.target(of: reference)) }
-        if let parts = object["anyOf"]?.arrayValue { return try parts.map(type).joined(separator: " or ") }
-        if let part = object["allOf"]?.arrayValue?.first { return try type(of: part) }
-        if object["enum"] != nil { return "string" }
-        let name = object["type"]?.stringValue ?? ""
-        return name == "boolean" ? "bool" : name
     }
 
     @Test func `it uses no more of JSON Schema than its checker knows, and no reference leads nowhere`() throws {

@@ -1,9 +1,4 @@
-import CofferCore
-import CofferService
-import CofferVault
-import CofferWire
 import Foundation
-import Testing
 
 /// A page of `proto-docs`, read as a program reads it.
 struct Page {
@@ -59,20 +54,6 @@ struct Page {
         guard line.hasPrefix("|"), line.hasSuffix("|") else { return [] }
         return line.dropFirst().dropLast().split(separator: "|", omittingEmptySubsequences: false)
             .map { $0.trimmingCharacters(in: .whitespaces) }
-    }
-}
-
-extension Page {
-    /// The rows of the table of states of a page.
-    func stateRows(below heading: String? = nil) throws -> [[String]] {
-        try table(["method"] + VaultState.allCases.map(\.rawValue), below: heading)
-    }
-
-    /// Expects that rows of a table of states are the gate, as to one method and one state.
-    static func expectGate(_ method: Method, in state: VaultState, _ rows: [[String]]) throws {
-        let row = try #require(rows.first { $0[0].quotedWords.contains(method.rawValue) })
-        let place = try #require(VaultState.allCases.firstIndex(of: state)) + 1
-        #expect(row[place] == (Gate.refusal(of: method, in: state).map { "`\($0.code.rawValue)`" } ?? "yes"))
     }
 }
 

@@ -10,41 +10,11 @@ import Testing
 
     init() throws { page = try Page("PROTOCOL.md") }
 
-    @Test func `every error code is in the table, with its numbers`() throws {
-        let header = ["code", "osStatus", "cocoa read", "cocoa write", "JSON-RPC code", "retry", "when"]
-        let rows = try page.table(header)
-        let expected = try ErrorCode.table.map { row in
-            [
-                "`\(row.code.rawValue)`", "\(row.osStatus)", row.cocoaRead.map { "\($0)" } ?? "–",
-                row.cocoaWrite.map { "\($0)" } ?? "–", "\(try Self.rpcCode(of: row.code))",
-                row.code == .interactionNotAllowed ? "afterUnlock" : "never",
-            ]
-        }
-        let found = rows.map { Array($0.prefix(6)) }
-        #expect(found == expected)
-        let explanations = rows.map { $0[6] }
-        #expect(!explanations.contains(""))
-    }
-
     @Test func `a locked item is worth another try after an unlock, anything else is not`() {
         let locked = CofferError.locked("'a'", in: .locked, for: .read)
         #expect(locked.code == .interactionNotAllowed)
         #expect(locked.retry == .afterUnlock)
         #expect(CofferError(.param, "").retry == .never)
-    }
-
-    @Test func `every method is in the table of states, and has a section or a row of its own`() throws {
-        let names = ProtocolParametersTests.methods.map(\.rawValue).sorted()
-        let rows = try page.stateRows(below: "## Methods").flatMap { $0[0].quotedWords }
-        #expect(rows.sorted() == names)
-        let sections = page.headings(level: 3).flatMap(\.quotedWords)
-        let shared = try page.table(["method", "parameters", "payload", "result"]).flatMap { $0[0].quotedWords }
-        #expect((sections + shared).sorted() == names)
-    }
-
-    @Test(arguments: ProtocolParametersTests.methods, VaultState.allCases)
-    func `the table of states is the gate`(method: Method, state: VaultState) throws {
-        try Page.expectGate(method, in: state, try page.stateRows(below: "## Methods"))
     }
 
     @Test func `every limit is in the table with its value`() throws {
@@ -76,13 +46,6 @@ import Testing
 
     @Test func `the codes of JSON-RPC's own are named`() {
         for code in [RPCCode.parseError, RPCCode.invalidRequest] { #expect(page.text.contains("\(code)")) }
-    }
-
-    /// The code in an answer on the wire.
-    private static func rpcCode(of code: ErrorCode) throws -> Int {
-        let bytes = Response.failureBytes(id: nil, error: CofferError(code, "x"))
-        let answer = try #require(try JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any])
-        return try #require((answer["error"] as? [String: Any])?["code"] as? Int)
     }
 
     static let limits = [

@@ -641,7 +641,7 @@ public struct AuditQuery: Hashable, Sendable {
     ///
     /// Absent means: all groups.
     public var group: String?
-    /// The unit of a client; only its records are reported.
+    /// The unit of a client, of the system service manager or of the user's; only its records are reported.
     ///
     /// Absent means: all clients.
     public var unit: String?

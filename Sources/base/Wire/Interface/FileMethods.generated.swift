@@ -375,7 +375,7 @@ public struct FilePage: Hashable, Sendable {
     public let entries: [FileInfo]
     /// The cursor for the next page.
     ///
-    /// It is absent after the last page.
+    /// It is absent after the last page; a page without entries is not always the last.
     public let cursor: String?
     /// How many entries of this page are damaged, so that their names can't be read.
     public let damagedCount: Int
@@ -809,7 +809,7 @@ public struct FileProtectParameters: MethodParameters {
     ///
     /// Absent means false.
     public let isDefaultOnly: Bool
-    /// Whether the client wants progress notifications during the request.
+    /// Whether the client wants progress notifications during the request, which count entries.
     ///
     /// Absent means false.
     public let wantsProgress: Bool
@@ -894,7 +894,8 @@ extension FileProtectionChange: WireObject {
 
 /// The parameters of `file.punch`.
 ///
-/// Turns a range of an open file into zeros. Its size stays.
+/// Turns a range of an open file into zeros. Its size stays. If fewer bytes are turned than asked for,
+/// the client repeats the request for the rest.
 ///
 /// - Throws: `dataTooLarge`, `decode`, `diskFull`, `interactionNotAllowed`, `internal`, `io`,
 ///   `itemNotFound`, `missingEntitlement`, `notAvailable`, `param`, `userCanceled`.
@@ -995,7 +996,7 @@ public struct FileRemoveParameters: MethodParameters {
     ///
     /// Absent means false.
     public let isRecursive: Bool
-    /// Whether the client wants progress notifications during the request.
+    /// Whether the client wants progress notifications during the request, which count entries.
     ///
     /// Absent means false.
     public let wantsProgress: Bool
@@ -1168,13 +1169,14 @@ public struct FileRenameParameters: MethodParameters {
     public let name: ItemName
     /// The new path.
     public let target: ItemName
-    /// Whether an existing file at the new path is replaced.
+    /// Whether an existing file at the new path is replaced: a directory replaces an empty directory,
+    /// anything else anything but a directory.
     ///
     /// Absent means false.
     public let replaces: Bool
     /// Whether what is at the new path gets the former one.
     ///
-    /// Absent means false.
+    /// It excludes 'replace'. Absent means false.
     public let exchanges: Bool
     /// Whether a directory that was created implicitly stays, also if it becomes empty.
     ///

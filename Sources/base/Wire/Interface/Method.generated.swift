@@ -89,7 +89,8 @@ package enum Method: String, CaseIterable, Sendable {
     case fileProtect = "file.protect"
     /// Turns a range of an open file into zeros.
     ///
-    /// Its size stays.
+    /// Its size stays. If fewer bytes are turned than asked for, the client repeats the request for the
+    /// rest.
     case filePunch = "file.punch"
     /// Reads a range of an open file.
     ///
@@ -632,4 +633,504 @@ package enum Notification: String, CaseIterable, Sendable {
     case auditDidGrow
     /// The daemon dropped events because the client was slow.
     case eventsMissed
+}
+
+/// What answers the requests of every method.
+///
+/// The compiler demands one function a method.
+package protocol MethodHandler {
+    /// What a handler knows of a request besides its parameters.
+    associatedtype Context: ~Copyable
+    /// What a handler gives.
+    associatedtype Answer: ~Copyable
+
+    /// Answers `access.allow`.
+    ///
+    /// Adds a rule that allows clients to read, write or remove the items of a group whose names match a
+    /// pattern, until it is removed.
+    func accessAllow(_ parameters: AccessAllowParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `access.deny`.
+    ///
+    /// Adds an exception to the rules that allow: it prevails over all of them, and over nothing else.
+    func accessDeny(_ parameters: AccessDenyParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `access.list`.
+    ///
+    /// Lists a page of access rules, in the order in which they were added.
+    func accessList(_ parameters: AccessListParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `access.remove`.
+    ///
+    /// Removes an access rule.
+    func accessRemove(_ parameters: AccessRemoveParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `audit.list`.
+    ///
+    /// Reports a page of audit records, the oldest first.
+    func auditList(_ parameters: AuditListParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `audit.verify`.
+    ///
+    /// Verifies that a part of the audit records is what the daemon wrote.
+    func auditVerify(_ parameters: AuditVerifyParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `backup.begin`.
+    ///
+    /// Begins a backup: copies the catalog, and keeps what the copy names as it is until the backup ends. A
+    /// vault has one at a time. If nothing has changed since the newest snapshot, which the client names,
+    /// nothing is copied, and nothing is to be read.
+    func backupBegin(_ parameters: BackupBeginParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `backup.contents`.
+    ///
+    /// Lists a page of the contents of files that the copied catalog names.
+    func backupContents(_ parameters: BackupContentsParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `backup.end`.
+    ///
+    /// Ends the backup of this connection, and removes the copy of the catalog. The daemon does so too if
+    /// the connection ends.
+    func backupEnd(_ parameters: BackupEndParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `backup.read`.
+    ///
+    /// Delivers a descriptor, open for reading, of a part of what a backup reads, sealed as it is on the
+    /// disk. The daemon sends it, with one byte, over the socket that comes with the request.
+    func backupRead(_ parameters: BackupReadParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `backup.register`.
+    ///
+    /// Sets up the backup of the vault: creates the key that signs its snapshots, unless there is one, and
+    /// records the repository. If that has snapshots of the vault already, which a restored vault does not
+    /// remember, the client names the newest one.
+    func backupRegister(_ parameters: BackupRegisterParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `backup.sign`.
+    ///
+    /// Signs a snapshot with the key of the vault's backup: its number and, as the payload, its digest. The
+    /// signature is the payload of the answer.
+    func backupSign(_ parameters: BackupSignParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `backup.status`.
+    ///
+    /// Reports how the vault is backed up.
+    func backupStatus(_ parameters: BackupStatusParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `context.authenticate`.
+    ///
+    /// Presents a credential on this connection, for items that have an access control. The credential is
+    /// the payload.
+    func contextAuthenticate(_ parameters: ContextAuthenticateParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `context.end`.
+    ///
+    /// Drops the authentication of this connection.
+    func contextEnd(_ parameters: ContextEndParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `entitlement.explain`.
+    ///
+    /// Reports what a client may do, and which rule decides that.
+    func entitlementExplain(_ parameters: EntitlementExplainParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `entitlement.list`.
+    ///
+    /// Lists a page of the entitlements in force, in the order in which the daemon checks them.
+    func entitlementList(_ parameters: EntitlementListParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `file.allocate`.
+    ///
+    /// Reserves space on the disk for a range of an open file.
+    func fileAllocate(_ parameters: FileAllocateParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `file.close`.
+    ///
+    /// Syncs and closes a handle.
+    func fileClose(_ parameters: FileCloseParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `file.extent`.
+    ///
+    /// Finds how far an open file is data, or a hole, from an offset on. A hole takes no space, and reads
+    /// as zeros.
+    func fileExtent(_ parameters: FileExtentParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `file.getExtendedAttribute`.
+    ///
+    /// Returns an extended attribute of a file. Its value is the payload of the answer.
+    func fileGetExtendedAttribute(
+        _ parameters: FileGetExtendedAttributeParameters,
+        _ context: consuming Context
+    ) throws -> Answer
+    /// Answers `file.keepVersions`.
+    ///
+    /// Changes how many former contents of a file are kept, or of the files in a directory. Those beyond
+    /// that are destroyed, the oldest first.
+    func fileKeepVersions(_ parameters: FileKeepVersionsParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `file.link`.
+    ///
+    /// Gives a file, or a symbolic link, a further name. All names are equal: the content stays until the
+    /// last is removed.
+    func fileLink(_ parameters: FileLinkParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `file.list`.
+    ///
+    /// Lists a page of a directory.
+    func fileList(_ parameters: FileListParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `file.listExtendedAttributes`.
+    ///
+    /// Lists the extended attributes of a file.
+    func fileListExtendedAttributes(
+        _ parameters: FileListExtendedAttributesParameters,
+        _ context: consuming Context
+    ) throws -> Answer
+    /// Answers `file.mkdir`.
+    ///
+    /// Creates a directory.
+    func fileMkdir(_ parameters: FileMkdirParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `file.open`.
+    ///
+    /// Opens a file. The handle belongs to the connection and ends with it.
+    func fileOpen(_ parameters: FileOpenParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `file.protect`.
+    ///
+    /// Changes the class of a file, or of everything in a directory.
+    func fileProtect(_ parameters: FileProtectParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `file.punch`.
+    ///
+    /// Turns a range of an open file into zeros. Its size stays. If fewer bytes are turned than asked for,
+    /// the client repeats the request for the rest.
+    func filePunch(_ parameters: FilePunchParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `file.read`.
+    ///
+    /// Reads a range of an open file. The bytes are the payload of the answer.
+    func fileRead(_ parameters: FileReadParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `file.remove`.
+    ///
+    /// Removes a file or a directory.
+    func fileRemove(_ parameters: FileRemoveParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `file.removeExtendedAttribute`.
+    ///
+    /// Removes an extended attribute of a file.
+    func fileRemoveExtendedAttribute(
+        _ parameters: FileRemoveExtendedAttributeParameters,
+        _ context: consuming Context
+    ) throws -> Answer
+    /// Answers `file.removeVersions`.
+    ///
+    /// Destroys former contents of a file.
+    func fileRemoveVersions(_ parameters: FileRemoveVersionsParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `file.rename`.
+    ///
+    /// Renames a file or a directory.
+    func fileRename(_ parameters: FileRenameParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `file.restore`.
+    ///
+    /// Makes a former content of a file the present one. The present one becomes a version, and nothing is
+    /// copied.
+    func fileRestore(_ parameters: FileRestoreParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `file.salvage`.
+    ///
+    /// Delivers a damaged file as far as it can be read. The descriptor takes the content.
+    func fileSalvage(_ parameters: FileSalvageParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `file.setAttributes`.
+    ///
+    /// Changes the mode, the owner and the times of a file or a directory.
+    func fileSetAttributes(_ parameters: FileSetAttributesParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `file.setExtendedAttribute`.
+    ///
+    /// Sets an extended attribute of a file. The payload is its value.
+    func fileSetExtendedAttribute(
+        _ parameters: FileSetExtendedAttributeParameters,
+        _ context: consuming Context
+    ) throws -> Answer
+    /// Answers `file.space`.
+    ///
+    /// Reports how much space the disk of the vault has.
+    func fileSpace(_ parameters: FileSpaceParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `file.stat`.
+    ///
+    /// Reports on a file or a directory.
+    func fileStat(_ parameters: FileStatParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `file.symlink`.
+    ///
+    /// Creates a symbolic link. The daemon keeps where it leads, and never follows it.
+    func fileSymlink(_ parameters: FileSymlinkParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `file.sync`.
+    ///
+    /// Syncs what was written through a handle to the disk.
+    func fileSync(_ parameters: FileSyncParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `file.syncTree`.
+    ///
+    /// Syncs the changes of the tree that were answered before they were on the disk, of all connections.
+    func fileSyncTree(_ parameters: FileSyncTreeParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `file.truncate`.
+    ///
+    /// Sets the length of an open file. Bytes that are added read as zeros.
+    func fileTruncate(_ parameters: FileTruncateParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `file.versions`.
+    ///
+    /// Lists the former contents of a file, the newest first, and says how many are kept.
+    func fileVersions(_ parameters: FileVersionsParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `file.write`.
+    ///
+    /// Writes a range of an open file. The bytes are the payload.
+    func fileWrite(_ parameters: FileWriteParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `hello`.
+    ///
+    /// Agrees on the protocol that both sides speak. A client calls it first.
+    func hello(_ parameters: HelloParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `item.explain`.
+    ///
+    /// Reports where an item is or would be stored, and what the client may do with it. The first bytes of
+    /// the content may be the payload.
+    func itemExplain(_ parameters: ItemExplainParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `item.get`.
+    ///
+    /// Delivers the content of an item, as payload or into the descriptor.
+    func itemGet(_ parameters: ItemGetParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `item.list`.
+    ///
+    /// Lists a page of items, in an order that does not depend on their names.
+    func itemList(_ parameters: ItemListParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `item.move`.
+    ///
+    /// Renames an item.
+    func itemMove(_ parameters: ItemMoveParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `item.protect`.
+    ///
+    /// Changes the protection of an item, or its store. One of class and accessible is given, which is
+    /// converted for the store of the item, or both with the same meaning; with a store, neither has to be.
+    func itemProtect(_ parameters: ItemProtectParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `item.put`.
+    ///
+    /// Stores an item. The content is the payload, followed by what the descriptor delivers.
+    func itemPut(_ parameters: ItemPutParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `item.remove`.
+    ///
+    /// Removes an item.
+    func itemRemove(_ parameters: ItemRemoveParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `item.show`.
+    ///
+    /// Reports on an item without its content.
+    func itemShow(_ parameters: ItemShowParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `item.simulate`.
+    ///
+    /// Lists a page of items, with what a client could do with each in a state of the vault.
+    func itemSimulate(_ parameters: ItemSimulateParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `keychain.add`.
+    ///
+    /// Adds an item to the keychain. The payload is its secret, or empty if the daemon generates a key.
+    func keychainAdd(_ parameters: KeychainAddParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `keychain.agree`.
+    ///
+    /// Computes a shared secret with a private key. It is the payload of the answer.
+    func keychainAgree(_ parameters: KeychainAgreeParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `keychain.delete`.
+    ///
+    /// Deletes every item that the query finds.
+    func keychainDelete(_ parameters: KeychainDeleteParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `keychain.find`.
+    ///
+    /// Finds items of the keychain. The payload of the answer is their secrets, if the request asks for
+    /// them.
+    func keychainFind(_ parameters: KeychainFindParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `keychain.history`.
+    ///
+    /// Reports the former values of an item. The payload of the answer is the value, if the request asks
+    /// for it.
+    func keychainHistory(_ parameters: KeychainHistoryParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `keychain.publicKey`.
+    ///
+    /// Returns the public key of a key or a certificate.
+    func keychainPublicKey(_ parameters: KeychainPublicKeyParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `keychain.restore`.
+    ///
+    /// Restores a former value as the secret of the item.
+    func keychainRestore(_ parameters: KeychainRestoreParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `keychain.sign`.
+    ///
+    /// Signs the payload with a private key. The signature is the payload of the answer: 64 bytes of
+    /// Ed25519, PKCS #1 v1.5 of RSA, DER of ECDSA.
+    func keychainSign(_ parameters: KeychainSignParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `keychain.update`.
+    ///
+    /// Changes every item that the query finds. The payload is the new secret; without one the secret is
+    /// kept, unless 'emptySecret' is true.
+    func keychainUpdate(_ parameters: KeychainUpdateParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `lease.grant`.
+    ///
+    /// Grants clients the right to read an item for a limited time.
+    func leaseGrant(_ parameters: LeaseGrantParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `lease.list`.
+    ///
+    /// Lists a page of leases, in the order in which they were granted.
+    func leaseList(_ parameters: LeaseListParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `lease.revoke`.
+    ///
+    /// Ends a lease.
+    func leaseRevoke(_ parameters: LeaseRevokeParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `passcode.change`.
+    ///
+    /// Changes the passcode. The payload is the credential and the new passcode.
+    func passcodeChange(_ parameters: PasscodeChangeParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `passcode.remove`.
+    ///
+    /// Removes the passcode, and destroys the items that depend on it. The credential is the payload.
+    func passcodeRemove(_ parameters: PasscodeRemoveParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `passcode.set`.
+    ///
+    /// Sets the passcode of a vault without one. The new passcode is the payload.
+    func passcodeSet(_ parameters: PasscodeSetParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `request.cancel`.
+    ///
+    /// Cancels a request of the same connection.
+    func requestCancel(_ parameters: RequestCancelParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `slot.add`.
+    ///
+    /// Creates a recovery key, which is the payload of the answer.
+    func slotAdd(_ parameters: SlotAddParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `slot.list`.
+    ///
+    /// Lists the keyslots of the vault.
+    func slotList(_ parameters: SlotListParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `slot.remove`.
+    ///
+    /// Removes a recovery key.
+    func slotRemove(_ parameters: SlotRemoveParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `slot.test`.
+    ///
+    /// Reports which keyslot a credential opens. The credential is the payload.
+    func slotTest(_ parameters: SlotTestParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `trash.empty`.
+    ///
+    /// Destroys what is in the trash: one entry, or all that a group has in it.
+    func trashEmpty(_ parameters: TrashEmptyParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `trash.list`.
+    ///
+    /// Lists what is in the trash of a group, a page at a time, the oldest first.
+    func trashList(_ parameters: TrashListParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `trash.restore`.
+    ///
+    /// Takes an item out of the trash, with its protection, its dates and its former values.
+    func trashRestore(_ parameters: TrashRestoreParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `vault.blockers`.
+    ///
+    /// Lists a page of what is in use of the vault: open files and running transfers, of all clients.
+    func vaultBlockers(_ parameters: VaultBlockersParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `vault.check`.
+    ///
+    /// Checks a page of rows, and repairs them if requested, or the contents of some files.
+    func vaultCheck(_ parameters: VaultCheckParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `vault.erase`.
+    ///
+    /// Destroys the keys of the vault, and then everything else. Nothing can be read afterwards.
+    func vaultErase(_ parameters: VaultEraseParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `vault.init`.
+    ///
+    /// Creates a vault. The payload is its passcode, and the payload of the answer is its recovery key.
+    func vaultInit(_ parameters: VaultInitParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `vault.lock`.
+    ///
+    /// Locks the vault, immediately or after a grace.
+    func vaultLock(_ parameters: VaultLockParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `vault.quarantine`.
+    ///
+    /// Lists, restores or discards rows in quarantine.
+    func vaultQuarantine(_ parameters: VaultQuarantineParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `vault.status`.
+    ///
+    /// Reports the state of the vault. The daemon answers it in every state.
+    func vaultStatus(_ parameters: VaultStatusParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `vault.unlock`.
+    ///
+    /// Unlocks the vault. The credential is the payload.
+    func vaultUnlock(_ parameters: VaultUnlockParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `vault.watch`.
+    ///
+    /// Subscribes the connection to notifications about the vault. A later call replaces the subscription.
+    func vaultWatch(_ parameters: VaultWatchParameters, _ context: consuming Context) throws -> Answer
+}
+
+extension MethodHandler {
+    /// Reads the parameters of a request and has it answered.
+    ///
+    /// - Parameters:
+    ///   - method: The method.
+    ///   - params: Its parameters.
+    ///   - context: What the handler knows besides.
+    package func dispatch(_ method: Method, _ params: JSONObject, _ context: consuming Context) throws -> Answer {
+        switch method {
+        case .accessAllow: try accessAllow(AccessAllowParameters(params: params), context)
+        case .accessDeny: try accessDeny(AccessDenyParameters(params: params), context)
+        case .accessList: try accessList(AccessListParameters(params: params), context)
+        case .accessRemove: try accessRemove(AccessRemoveParameters(params: params), context)
+        case .auditList: try auditList(AuditListParameters(params: params), context)
+        case .auditVerify: try auditVerify(AuditVerifyParameters(params: params), context)
+        case .backupBegin: try backupBegin(BackupBeginParameters(params: params), context)
+        case .backupContents: try backupContents(BackupContentsParameters(params: params), context)
+        case .backupEnd: try backupEnd(BackupEndParameters(params: params), context)
+        case .backupRead: try backupRead(BackupReadParameters(params: params), context)
+        case .backupRegister: try backupRegister(BackupRegisterParameters(params: params), context)
+        case .backupSign: try backupSign(BackupSignParameters(params: params), context)
+        case .backupStatus: try backupStatus(BackupStatusParameters(params: params), context)
+        case .contextAuthenticate: try contextAuthenticate(ContextAuthenticateParameters(params: params), context)
+        case .contextEnd: try contextEnd(ContextEndParameters(params: params), context)
+        case .entitlementExplain: try entitlementExplain(EntitlementExplainParameters(params: params), context)
+        case .entitlementList: try entitlementList(EntitlementListParameters(params: params), context)
+        case .fileAllocate: try fileAllocate(FileAllocateParameters(params: params), context)
+        case .fileClose: try fileClose(FileCloseParameters(params: params), context)
+        case .fileExtent: try fileExtent(FileExtentParameters(params: params), context)
+        case .fileGetExtendedAttribute:
+            try fileGetExtendedAttribute(FileGetExtendedAttributeParameters(params: params), context)
+        case .fileKeepVersions: try fileKeepVersions(FileKeepVersionsParameters(params: params), context)
+        case .fileLink: try fileLink(FileLinkParameters(params: params), context)
+        case .fileList: try fileList(FileListParameters(params: params), context)
+        case .fileListExtendedAttributes:
+            try fileListExtendedAttributes(FileListExtendedAttributesParameters(params: params), context)
+        case .fileMkdir: try fileMkdir(FileMkdirParameters(params: params), context)
+        case .fileOpen: try fileOpen(FileOpenParameters(params: params), context)
+        case .fileProtect: try fileProtect(FileProtectParameters(params: params), context)
+        case .filePunch: try filePunch(FilePunchParameters(params: params), context)
+        case .fileRead: try fileRead(FileReadParameters(params: params), context)
+        case .fileRemove: try fileRemove(FileRemoveParameters(params: params), context)
+        case .fileRemoveExtendedAttribute:
+            try fileRemoveExtendedAttribute(FileRemoveExtendedAttributeParameters(params: params), context)
+        case .fileRemoveVersions: try fileRemoveVersions(FileRemoveVersionsParameters(params: params), context)
+        case .fileRename: try fileRename(FileRenameParameters(params: params), context)
+        case .fileRestore: try fileRestore(FileRestoreParameters(params: params), context)
+        case .fileSalvage: try fileSalvage(FileSalvageParameters(params: params), context)
+        case .fileSetAttributes: try fileSetAttributes(FileSetAttributesParameters(params: params), context)
+        case .fileSetExtendedAttribute:
+            try fileSetExtendedAttribute(FileSetExtendedAttributeParameters(params: params), context)
+        case .fileSpace: try fileSpace(FileSpaceParameters(params: params), context)
+        case .fileStat: try fileStat(FileStatParameters(params: params), context)
+        case .fileSymlink: try fileSymlink(FileSymlinkParameters(params: params), context)
+        case .fileSync: try fileSync(FileSyncParameters(params: params), context)
+        case .fileSyncTree: try fileSyncTree(FileSyncTreeParameters(params: params), context)
+        case .fileTruncate: try fileTruncate(FileTruncateParameters(params: params), context)
+        case .fileVersions: try fileVersions(FileVersionsParameters(params: params), context)
+        case .fileWrite: try fileWrite(FileWriteParameters(params: params), context)
+        case .hello: try hello(HelloParameters(params: params), context)
+        case .itemExplain: try itemExplain(ItemExplainParameters(params: params), context)
+        case .itemGet: try itemGet(ItemGetParameters(params: params), context)
+        case .itemList: try itemList(ItemListParameters(params: params), context)
+        case .itemMove: try itemMove(ItemMoveParameters(params: params), context)
+        case .itemProtect: try itemProtect(ItemProtectParameters(params: params), context)
+        case .itemPut: try itemPut(ItemPutParameters(params: params), context)
+        case .itemRemove: try itemRemove(ItemRemoveParameters(params: params), context)
+        case .itemShow: try itemShow(ItemShowParameters(params: params), context)
+        case .itemSimulate: try itemSimulate(ItemSimulateParameters(params: params), context)
+        case .keychainAdd: try keychainAdd(KeychainAddParameters(params: params), context)
+        case .keychainAgree: try keychainAgree(KeychainAgreeParameters(params: params), context)
+        case .keychainDelete: try keychainDelete(KeychainDeleteParameters(params: params), context)
+        case .keychainFind: try keychainFind(KeychainFindParameters(params: params), context)
+        case .keychainHistory: try keychainHistory(KeychainHistoryParameters(params: params), context)
+        case .keychainPublicKey: try keychainPublicKey(KeychainPublicKeyParameters(params: params), context)
+        case .keychainRestore: try keychainRestore(KeychainRestoreParameters(params: params), context)
+        case .keychainSign: try keychainSign(KeychainSignParameters(params: params), context)
+        case .keychainUpdate: try keychainUpdate(KeychainUpdateParameters(params: params), context)
+        case .leaseGrant: try leaseGrant(LeaseGrantParameters(params: params), context)
+        case .leaseList: try leaseList(LeaseListParameters(params: params), context)
+        case .leaseRevoke: try leaseRevoke(LeaseRevokeParameters(params: params), context)
+        case .passcodeChange: try passcodeChange(PasscodeChangeParameters(params: params), context)
+        case .passcodeRemove: try passcodeRemove(PasscodeRemoveParameters(params: params), context)
+        case .passcodeSet: try passcodeSet(PasscodeSetParameters(params: params), context)
+        case .requestCancel: try requestCancel(RequestCancelParameters(params: params), context)
+        case .slotAdd: try slotAdd(SlotAddParameters(params: params), context)
+        case .slotList: try slotList(SlotListParameters(params: params), context)
+        case .slotRemove: try slotRemove(SlotRemoveParameters(params: params), context)
+        case .slotTest: try slotTest(SlotTestParameters(params: params), context)
+        case .trashEmpty: try trashEmpty(TrashEmptyParameters(params: params), context)
+        case .trashList: try trashList(TrashListParameters(params: params), context)
+        case .trashRestore: try trashRestore(TrashRestoreParameters(params: params), context)
+        case .vaultBlockers: try vaultBlockers(VaultBlockersParameters(params: params), context)
+        case .vaultCheck: try vaultCheck(VaultCheckParameters(params: params), context)
+        case .vaultErase: try vaultErase(VaultEraseParameters(params: params), context)
+        case .vaultInit: try vaultInit(VaultInitParameters(params: params), context)
+        case .vaultLock: try vaultLock(VaultLockParameters(params: params), context)
+        case .vaultQuarantine: try vaultQuarantine(VaultQuarantineParameters(params: params), context)
+        case .vaultStatus: try vaultStatus(VaultStatusParameters(params: params), context)
+        case .vaultUnlock: try vaultUnlock(VaultUnlockParameters(params: params), context)
+        case .vaultWatch: try vaultWatch(VaultWatchParameters(params: params), context)
+        }
+    }
 }

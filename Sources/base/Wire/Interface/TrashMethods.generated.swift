@@ -15,7 +15,7 @@ public struct TrashEmptyParameters: MethodParameters {
     public static var coding: MethodCoding<Self> { MethodCoding(.trashEmpty) }
     /// The number of the entry.
     ///
-    /// Absent means: all entries of the group.
+    /// That of a damaged entry may be below 1. Absent means: all entries of the group.
     public let number: Int64?
     /// The access group of the trash.
     ///

@@ -554,7 +554,7 @@ extension VaultFault: WireObject {
 
 /// A number of bytes of a file.
 public struct FileByteCount: Hashable, Sendable {
-    /// How many bytes were read, or how many bytes the file has now.
+    /// How many bytes were read or turned into zeros, or how many bytes the value or the file has now.
     public let byteCount: Int64
 
     package init(byteCount: Int64) {

@@ -248,7 +248,7 @@ public struct VaultEraseParameters: MethodParameters {
     public static var coding: MethodCoding<Self> { MethodCoding(.vaultErase) }
     /// The vault that is erased.
     ///
-    /// The daemon refuses to erase another one. Absent means: none.
+    /// The daemon refuses to erase another one. Absent means: required, unless whatever is true.
     public let vaultID: ItemID?
     /// Whether any vault is erased, even one that cannot be read.
     ///
@@ -391,7 +391,7 @@ public struct VaultQuarantineParameters: MethodParameters {
     public let store: StoreName?
     /// The number of the row.
     ///
-    /// It is given together with store. Absent means: all rows.
+    /// It is given together with store, and required for discarding. Absent means: all rows.
     public let number: Int64?
     /// The cursor of the previous page.
     ///
