@@ -173,7 +173,7 @@ let small = [
     .unsafeFlags(["-L", link, "-Xclang-linker", "-static-libgcc"], .when(configuration: .release)),
 ]
 
-// What runs at a start and in an ordinary request lies together, which saves pages and faults: packaging/order.
+// What runs at a start and in an ordinary request lies together, which saves pages and faults: packaging/tools/order.
 func ordered(_ program: String) -> LinkerSetting {
     .unsafeFlags(
         [
@@ -281,7 +281,7 @@ let tests: [Target] =
     ]
     + (base + vault + daemon + client + cli).map(roomTests)
 
-/// The fuzzer has the `main` of libFuzzer: it links with its sanitizer only, which `packaging/fuzz` sees to.
+/// The fuzzer has the `main` of libFuzzer: it links with its sanitizer only, which `packaging/tools/fuzz` sees to.
 let fuzzer: [Target] =
     Context.environment["COFFER_FUZZ"] == nil
     ? [] : [.executableTarget(name: "fuzzer", dependencies: ["FuzzTargets"], path: "Tests/Fuzzer")]

@@ -2,7 +2,7 @@ import CofferTestSupport
 import Foundation
 import Testing
 
-/// A few cases of each campaign, with a fixed seed; `packaging/campaign` runs more of them.
+/// A few cases of each campaign, with a fixed seed; `packaging/tools/campaign` runs more of them.
 @Suite struct CampaignTests {
     @Test func `a call that fails is told by its code, and neither loses anything nor does half of it`() throws {
         try run("calls", 10)
@@ -15,8 +15,8 @@ import Testing
         try run("sequences", 50, seed: seed)
     }
 
-    @Test func `packaging/fuzz sequences plays for so long, from a seed on`() throws {
-        let result = try script("fuzz", ["sequences", "0", "23"])
+    @Test func `packaging/tools/fuzz sequences plays for so long, from a seed on`() throws {
+        let result = try script("tools/fuzz", ["sequences", "0", "23"])
         #expect(result.status == 0, "\(result.errors)\n\(result.text)")
         #expect(result.text.hasPrefix("seed 23\n") && result.text.contains("\nsequences: tried 5, bad 0"))
     }
@@ -38,8 +38,8 @@ import Testing
         try run("methods", 18)
     }
 
-    @Test func `packaging/fuzz methods plays for so long, from a seed on`() throws {
-        let result = try script("fuzz", ["methods", "0", "23"])
+    @Test func `packaging/tools/fuzz methods plays for so long, from a seed on`() throws {
+        let result = try script("tools/fuzz", ["methods", "0", "23"])
         #expect(result.status == 0, "\(result.errors)\n\(result.text)")
         #expect(result.text.hasPrefix("seed 23\n") && result.text.contains("\nmethods: tried 9, bad 0"))
     }
@@ -47,11 +47,11 @@ import Testing
     @Test func `an impossible value in any column is answered or named`() throws { try run("rows", 20) }
 
     @Test(arguments: [[], ["nonsense"], ["kills", "many"]])
-    func `packaging/campaign refuses what it does not know`(arguments: [String]) throws {
+    func `packaging/tools/campaign refuses what it does not know`(arguments: [String]) throws {
         #expect(try campaign(arguments).status == 64)
     }
 
-    @Test func `packaging/campaign names every campaign in its help`() throws {
+    @Test func `packaging/tools/campaign names every campaign in its help`() throws {
         let help = try campaign(["--help"])
         #expect(help.status == 0)
         let listed = help.text.matches(of: /\n  ([a-z]+)\s/).map { String($0.1) }
@@ -67,7 +67,7 @@ import Testing
         #expect(result.text.contains("\n\(name): tried \(count), bad 0"), "\(result.text)")
     }
 
-    private func campaign(_ arguments: [String]) throws -> CommandResult { try script("campaign", arguments) }
+    private func campaign(_ arguments: [String]) throws -> CommandResult { try script("tools/campaign", arguments) }
 
     private func script(_ name: String, _ arguments: [String]) throws -> CommandResult {
         try runCommand(

@@ -1,6 +1,6 @@
 import Foundation
 
-/// `packaging/campaign`: random attacks on a real daemon, reproducible by their seed.
+/// `packaging/tools/campaign`: random attacks on a real daemon, reproducible by their seed.
 enum Campaigns {
     private struct Campaign: Sendable {
         let name: String

@@ -41,7 +41,7 @@ final class Report {
         deadline = .now + .seconds(seconds)
     }
 
-    /// The environment variable with how long there are further cases; `packaging/fuzz` sets it.
+    /// The environment variable with how long there are further cases; `packaging/tools/fuzz` sets it.
     private static let secondsVariable = "COFFER_CAMPAIGN_SECONDS"
 
     /// The indices of the cases: so many, and more of them until the time is over.
@@ -77,10 +77,11 @@ final class Report {
         badCount += 1
         print("bad: seed \(seed), \(current.map { "case \($0)" } ?? "outside of a case"): \(text)")
         fflush(nil)
+        let command = "repeat: packaging/tools/campaign \(name)"
         if let current, !["backups", "kills", "mounted"].contains(name) {
-            print("repeat: packaging/campaign \(name) 1 \(seed) \(current)")
+            print("\(command) 1 \(seed) \(current)")
         } else {
-            print("repeat: packaging/campaign \(name) \(count) \(seed) (the instants of the kills are the machine's)")
+            print("\(command) \(count) \(seed) (the instants of the kills are the machine's)")
         }
     }
 

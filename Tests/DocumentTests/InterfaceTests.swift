@@ -10,8 +10,8 @@ import Testing
 
     init() throws { rpc = try OpenRPC() }
 
-    @Test func `the generated sources are what packaging/interface makes of it`() throws {
-        let generator = URL(filePath: Project.root).appending(path: "packaging/interface")
+    @Test func `the generated sources are what packaging/tools/interface makes of it`() throws {
+        let generator = URL(filePath: Project.root).appending(path: "packaging/tools/interface")
         let outcome = try Programs.run(generator, ["--check"])
         #expect(outcome.status == 0, "\(outcome.errors)")
     }

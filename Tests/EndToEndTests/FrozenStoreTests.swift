@@ -37,7 +37,7 @@ import Testing
         #expect(try files() == before)
     }
 
-    /// What `packaging/freeze-store` has written.
+    /// What `packaging/tools/freeze-store` has written.
     private func lines(_ word: String, _ count: Int) -> [UInt8] {
         Array((1...count).map { "\(word) \(String(repeating: "0", count: 6 - "\($0)".count))\($0)\n" }.joined().utf8)
     }

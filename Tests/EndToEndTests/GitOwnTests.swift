@@ -13,12 +13,12 @@ import Testing
         return kept.contains { $0.hasPrefix("git-") && !$0.hasSuffix(".new") }
     }()
 
-    @Test(.enabled(if: areThere, "git's own tests are not there: packaging/git-tests gets them"))
+    @Test(.enabled(if: areThere, "git's own tests are not there: packaging/tools/git-tests gets them"))
     func `git's own tests of a helper pass`() throws {
         let scene = try CredentialScene()
         let all = try scene.run(
             """
-            \(Project.root)/packaging/git-tests $PWD/git && cd git/t && GIT_TEST_INSTALLED=/usr/bin GIT_TEST_CREDENTIAL_HELPER=coffer \\
+            \(Project.root)/packaging/tools/git-tests $PWD/git && cd git/t && GIT_TEST_INSTALLED=/usr/bin GIT_TEST_CREDENTIAL_HELPER=coffer \\
             GIT_TEST_CREDENTIAL_HELPER_SETUP="PATH=\(scene.links):$PATH; COFFER_SOCKET=$COFFER_SOCKET; export PATH COFFER_SOCKET" \\
             sh t0303-credential-external.sh --no-chain-lint
             """

@@ -18,7 +18,7 @@ import Testing
     @Test(.enabled(if: FileManager.default.fileExists(atPath: "/usr/bin/man")))
     func `the manual is made from the programs, names every option, and renders without a warning`() throws {
         let directory = try TemporaryDirectory()
-        let made = try run("packaging/man \"$1\" \"$2\"", Project.binaries, directory.path)
+        let made = try run("packaging/tools/man \"$1\" \"$2\"", Project.binaries, directory.path)
         #expect(made.status == 0, "\(made.errors)")
         var pages: [String: String] = [:]
         for page in [

@@ -2,16 +2,20 @@ import CofferTestSupport
 import Foundation
 import Testing
 
-/// The scripts in `packaging`.
+/// The scripts in `packaging`, by their paths there.
 @Suite struct ScriptsTests {
-    private static let names: [String] = {
-        let all = (try? FileManager.default.contentsOfDirectory(atPath: "\(Project.root)/packaging")) ?? []
+    private static let frontDoors = files(of: "")
+    private static let names = frontDoors + files(of: "tools/") + ["pam/build"]
+
+    private static func files(of folder: String) -> [String] {
+        let path = "\(Project.root)/packaging/\(folder)"
+        let all = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
         return all.filter { name in
             var isDirectory: ObjCBool = false
-            let path = "\(Project.root)/packaging/\(name)"
-            return FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) && !isDirectory.boolValue
-        }.sorted()
-    }()
+            return FileManager.default.fileExists(atPath: path + name, isDirectory: &isDirectory)
+                && !isDirectory.boolValue
+        }.sorted().map { folder + $0 }
+    }
 
     private static let none = "echo \"$0 was run\" >&2\nexit 99\n"
 
@@ -36,19 +40,31 @@ import Testing
         )
     }
 
+    @Test func `packaging has four front doors, and tools for the rest`() {
+        #expect(Self.frontDoors == ["bench", "deb", "test", "try"])
+        #expect(Self.names.count > 15)
+    }
+
     @Test(arguments: names)
     func `--help says how a script is used, and does nothing`(name: String) throws {
         let help = try run(name, ["--help"])
         #expect(help.status == 0, "\(help.errors)")
-        #expect(help.text.contains(name))
+        #expect(help.text.contains("packaging/\(name)"), "\(help.text)")
         #expect(!help.errors.contains("was run"), "\(help.errors)")
     }
 
-    @Test(arguments: names.filter { $0 != "test" && $0 != "systemd-testbed" })
+    @Test(arguments: names)
     func `an unknown option is 64, and does nothing`(name: String) throws {
         let refused = try run(name, ["--nonsense"])
         #expect(refused.status == 64, "\(refused.text)\(refused.errors)")
         #expect(!refused.errors.contains("was run"), "\(refused.errors)")
+    }
+
+    @Test(arguments: [["--filter"], ["--sanitize", "nonsense"], ["--filter", "X", "--nonsense"], ["X"]])
+    func `packaging/test refuses what it does not know`(arguments: [String]) throws {
+        let refused = try run("test", arguments)
+        #expect(refused.status == 64, "\(refused.text)\(refused.errors)")
+        #expect(refused.errors.contains("see packaging/test --help") && !refused.errors.contains("was run"))
     }
 
     /// A package manager that installs nothing and prints what it was asked for, on a machine that has no package.
@@ -68,7 +84,7 @@ import Testing
     }
 
     @Test(arguments: ["/var/lib/apt/lists/lock", "/var/lib/dpkg/lock-frontend"])
-    func `packaging/apt waits for another apt, and reports it`(lock: String) throws {
+    func `packaging/tools/apt waits for another apt, and reports it`(lock: String) throws {
         let held = """
             if test -e "$folder/asked"; then exit 0; fi
             touch "$folder/asked"
@@ -77,14 +93,14 @@ import Testing
 
             """
         let machine = Self.bare.merging(["apt-get": held, "sleep": "exit 0\n"]) { $1 }
-        let waited = try run("apt", ["install", "hello"], with: machine)
+        let waited = try run("tools/apt", ["install", "hello"], with: machine)
         #expect(waited.status == 0, "\(waited.errors)")
         #expect(waited.errors.contains("waiting for another apt: \(lock). It is held by process 7 (apt-get)\n"))
     }
 
-    @Test func `packaging/apt ends with apt-get's own error`() throws {
+    @Test func `packaging/tools/apt ends with apt-get's own error`() throws {
         let refuses = ["apt-get": "echo 'E: Unable to locate package hello' >&2\nexit 100\n"]
-        let refused = try run("apt", ["install", "hello"], with: Self.bare.merging(refuses) { $1 })
+        let refused = try run("tools/apt", ["install", "hello"], with: Self.bare.merging(refuses) { $1 })
         #expect(refused.status == 100)
         #expect(refused.errors.contains("E: Unable to locate package hello"))
     }
@@ -96,13 +112,13 @@ import Testing
     }
 
     @Test func `the list of texts that a person may read is up to date`() throws {
-        let listed = try run("strings", [])
+        let listed = try run("tools/strings", [])
         #expect(listed.status == 0, "\(listed.errors)")
         let kept = try String(contentsOfFile: "\(Project.root)/Tests/Vectors/texts.txt", encoding: .utf8)
         let changed = Set(listed.text.split(separator: "\n")).symmetricDifference(kept.split(separator: "\n"))
         #expect(
             changed.isEmpty && listed.text.count == kept.count,
-            "read what changed, and write it anew: packaging/strings >Tests/Vectors/texts.txt"
+            "read what changed, and write it anew: packaging/tools/strings >Tests/Vectors/texts.txt"
         )
     }
 }

@@ -111,8 +111,8 @@ import Testing
         #expect(try bench(["compare", Project.binaries]).status == 64)
     }
 
-    @Test func `packaging/lines counts the code of every room, and names what is too large or used once`() throws {
-        let counted = try runCommand("\(Project.root)/packaging/lines", [])
+    @Test func `packaging/tools/lines counts the code of every room, and names what is too large or used once`() throws {
+        let counted = try runCommand("\(Project.root)/packaging/tools/lines", [])
         #expect(counted.status == 0, "\(counted.errors)")
         for layer in ["base", "vault", "daemon", "client", "cli", "programs"] {
             let part = try #require(counted.text.split(separator: try Regex("(?m)^\(layer)$")).last)
@@ -124,7 +124,7 @@ import Testing
         #expect(counted.text.contains(/\ntogether +[0-9]+, and [0-9]+ generated\n\n/))
         #expect(counted.text.contains(/\n  \w+\.FileStore +[0-9]+ methods +[0-9]+ stored properties\n/))
         #expect(counted.text.contains("\n  Bus for cofferd: "))
-        #expect(try runCommand("\(Project.root)/packaging/lines", ["--nonsense"]).status == 64)
+        #expect(try runCommand("\(Project.root)/packaging/tools/lines", ["--nonsense"]).status == 64)
     }
 
     private func bench(_ arguments: [String]) throws -> CommandResult {
@@ -135,7 +135,7 @@ import Testing
         )
     }
 
-    @Test func `the README is short and names the three commands`() throws {
+    @Test func `the README is short and names the four front doors of packaging`() throws {
         let readme = try String(contentsOfFile: "\(Project.root)/README.md", encoding: .utf8)
         #expect(readme.split(separator: "\n", omittingEmptySubsequences: false).count < 150)
         for command in ["try", "test", "bench", "deb"] { #expect(readme.contains("packaging/\(command)")) }

@@ -2,7 +2,7 @@ import CofferTestSupport
 import Foundation
 import Testing
 
-/// A machine with a real systemd: a container of `packaging/systemd-testbed` that has the programs under test in
+/// A machine with a real systemd: a container of `packaging/tools/systemd-testbed` that has the programs under test in
 /// ``programs``.
 final class Machine: Sendable {
     /// The machine of the suite that runs.
@@ -30,7 +30,7 @@ final class Machine: Sendable {
     /// Whether there is a `/dev/fuse` here, which the machine is given.
     static let hasFUSE = MountedVault.isPossible
 
-    private static let tool = "\(Project.root)/packaging/systemd-testbed"
+    private static let tool = "\(Project.root)/packaging/tools/systemd-testbed"
     private let root: String
     private let keeper: Process
     private let lease: Pipe

@@ -1,4 +1,4 @@
-// packaging/interface writes this file from proto-docs/openrpc.json.
+// packaging/tools/interface writes this file from proto-docs/openrpc.json.
 
 extension KeychainAttribute {
     /// The form of the attribute's values.

@@ -1,4 +1,4 @@
-// packaging/interface writes this file from proto-docs/openrpc.json.
+// packaging/tools/interface writes this file from proto-docs/openrpc.json.
 
 extension ErrorCode {
     /// The credential is wrong, or passcodes are throttled.

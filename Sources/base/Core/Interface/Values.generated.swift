@@ -1,4 +1,4 @@
-// packaging/interface writes this file from proto-docs/openrpc.json.
+// packaging/tools/interface writes this file from proto-docs/openrpc.json.
 
 /// An access rule: who may read, write or remove the items of a group whose names match a pattern, or
 /// may not.

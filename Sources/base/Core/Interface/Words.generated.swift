@@ -1,4 +1,4 @@
-// packaging/interface writes this file from proto-docs/openrpc.json.
+// packaging/tools/interface writes this file from proto-docs/openrpc.json.
 
 extension AccessControl {
     /// A word of an access control, with the names of SecAccessControlCreateFlags.

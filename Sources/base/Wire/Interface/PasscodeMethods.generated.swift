@@ -1,4 +1,4 @@
-// packaging/interface writes this file from proto-docs/openrpc.json.
+// packaging/tools/interface writes this file from proto-docs/openrpc.json.
 
 public import CofferCore
 
