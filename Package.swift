@@ -173,25 +173,25 @@ let small = [
     .unsafeFlags(["-L", link, "-Xclang-linker", "-static-libgcc"], .when(configuration: .release)),
 ]
 
-// What runs at a start and in an ordinary request lies together, which saves pages and faults: packaging/tools/order.
-func ordered(_ program: String) -> LinkerSetting {
-    .unsafeFlags(
-        [
-            "-Xlinker", "--symbol-ordering-file=\(link)/\(program).order", "-Xlinker", "--no-warn-symbol-ordering",
-            "-Xlinker", "--script=\(link)/private.ld",
-        ],
-        .when(configuration: .release)
-    )
+/// Puts together what runs at a start and in an ordinary request, which saves pages and faults: `packaging/deb` links the
+/// programs so, by the files of `packaging/tools/order`.
+func ordered(_ program: String) -> [LinkerSetting] {
+    guard let orders = Context.environment["COFFER_ORDER"] else { return [] }
+    let flags = [
+        "-Xlinker", "--symbol-ordering-file=\(orders)/\(program).order", "-Xlinker", "--no-warn-symbol-ordering",
+        "-Xlinker", "--script=\(link)/private.ld",
+    ]
+    return [.unsafeFlags(flags, .when(configuration: .release))]
 }
 
 let programs: [Target] = [
-    .executableTarget(name: "coffer", dependencies: ["CofferCommands"], linkerSettings: small + [ordered("coffer")]),
+    .executableTarget(name: "coffer", dependencies: ["CofferCommands"], linkerSettings: small + ordered("coffer")),
     .executableTarget(name: "coffer-mount", dependencies: ["CofferMount"], linkerSettings: small),
     .executableTarget(
         name: "cofferd",
         dependencies: ["CofferBus", "CofferCore", "CofferMemory", "CofferService", "CofferSystem", "CSystemd"],
         // Nothing is bound later, when the dynamic linker would save registers that may hold secrets on the stack.
-        linkerSettings: [.unsafeFlags(["-Xlinker", "-z", "-Xlinker", "now"])] + small + [ordered("cofferd")]
+        linkerSettings: [.unsafeFlags(["-Xlinker", "-z", "-Xlinker", "now"])] + small + ordered("cofferd")
     ),
 ]
 

@@ -83,6 +83,20 @@ import Testing
         )
     }
 
+    @Test(arguments: [[], ["--no-order"]])
+    func `packaging/deb links without an order if it is told to, or can't install valgrind`(options: [String]) throws {
+        let lacking = "case \"$*\" in *valgrind*) echo 'E: Unable to locate package valgrind' >&2; exit 100 ;; esac\n"
+        let compiler = "echo \"swift $*: ${COFFER_ORDER-no order}\" >&2\necho /nonexistent\n"
+        let machine = ["apt-get": lacking, "swift": compiler, "dpkg-buildpackage": "exit 1\n"]
+        let built = try run("deb", options, with: Self.bare.merging(machine) { $1 })
+        #expect(built.status == 1)
+        for product in ["cofferd", "coffer", "coffer-mount"] {
+            #expect(built.errors.contains("--product \(product): no order\n"), "\(built.errors)")
+        }
+        #expect(built.errors.contains("E: Unable to locate package valgrind\n") == options.isEmpty)
+        #expect(built.errors.contains("warning: the programs are linked without an order") == options.isEmpty)
+    }
+
     @Test(arguments: ["/var/lib/apt/lists/lock", "/var/lib/dpkg/lock-frontend"])
     func `packaging/tools/apt waits for another apt, and reports it`(lock: String) throws {
         let held = """
