@@ -77,7 +77,7 @@ import Testing
         let grown = try put(large)
         #expect(grown.protection == .file(try #require(ProtectionClass(matching: accessibility))))
         let file = try shown
-        #expect(file.attributes == before.attributes?.filter { $0.key != .service && $0.key != .account && $0.key.isStored })
+        #expect(file.attributes == before.attributes?.filter { $0.key.isOfFile })
         #expect(file.user == ["team": "ops"])
         #expect(file.created == before.created)
         #expect((file.kind, file.expiryDate, file.isExpired) == (.token, 9, true))
@@ -126,7 +126,7 @@ import Testing
         try expectSoundVault()
     }
 
-    @Test func `a put that only the keychain can hold brings the versions along, or is refused with all as it was`() throws {
+    @Test func `a put that only the keychain can hold brings the versions along, or leaves all as it was`() throws {
         _ = try put([1]) { $0.store = .file }
         _ = try put([2], keep: 3)
         _ = try put([3])
@@ -165,7 +165,10 @@ import Testing
 
     @Test func `what a secret can't have, or a file, keeps the item where it is`() throws {
         _ = try put([1]) { $0.store = .file }
-        try client.call(FileSetExtendedAttributeParameters(name: name, attribute: "user.raw"), payload: try SecretBytes([255]))
+        try client.call(
+            FileSetExtendedAttributeParameters(name: name, attribute: "user.raw"),
+            payload: try SecretBytes([255])
+        )
         #expect(throws: CofferError(.param, "")) { try move(to: .keychain) }
         #expect(throws: CofferError(.param, "")) { try put([2]) { $0.store = .keychain } }
         #expect(try client.get("item") == [1])
@@ -193,8 +196,11 @@ import Testing
 }
 
 extension KeychainAttribute {
-    /// Whether it is a value that was set, and not a fact about the item.
-    fileprivate var isStored: Bool {
-        ![.accessGroup, .accessible, .synchronizable, .creationDate, .modificationDate].contains(self)
+    /// Whether a file has it, and not its name, its group or its dates instead.
+    fileprivate var isOfFile: Bool {
+        let others: Set<KeychainAttribute> = [
+            .service, .account, .accessGroup, .accessible, .synchronizable, .creationDate, .modificationDate,
+        ]
+        return !others.contains(self)
     }
 }

@@ -65,7 +65,8 @@ import Testing
                 var done = start
                 while true {
                     do {
-                        try client.put("item", content(done + 1)) { $0.store = done.isMultiple(of: 2) ? .file : .keychain }
+                        let store = done.isMultiple(of: 2) ? StoreName.file : .keychain
+                        try client.put("item", content(done + 1)) { $0.store = store }
                     } catch {
                         return done
                     }

@@ -111,7 +111,8 @@ import Testing
         #expect(try bench(["compare", Project.binaries]).status == 64)
     }
 
-    @Test func `packaging/tools/lines counts the code of every room, and names what is too large or used once`() throws {
+    @Test func `packaging/tools/lines counts the code of every room, and names what is too large or used once`() throws
+    {
         let counted = try runCommand("\(Project.root)/packaging/tools/lines", [])
         #expect(counted.status == 0, "\(counted.errors)")
         for layer in ["base", "vault", "daemon", "client", "cli", "programs"] {

@@ -23,7 +23,8 @@ package enum Routing {
     ) throws(CofferError) -> Verdict {
         let named = try wishes.named()
         let rule = Rule(for: facts, bounds)
-        let kept = wishes.existing.map { $0.store == .file || !facts.size.fits(in: Limits.secretBytes) ? .file : $0.store }
+        let fits = facts.size.fits(in: Limits.secretBytes)
+        let kept = wishes.existing.map { fits ? $0.store : .file }
         if rule == .r0, wishes.store == nil, kept == nil, let kind = facts.kind, kind.isSecret {
             throw secretInDirectory(kind)
         }
@@ -34,7 +35,7 @@ package enum Routing {
             let isRefused = rule == .r0 && source != .existingItem
             if wishes.store != nil || isRefused { throw notThere(said, source, in: chosen ?? .file) }
         }
-        guard let store = only ?? chosen, store == .file || facts.size.fits(in: Limits.secretBytes),
+        guard let store = only ?? chosen, store == .file || fits,
             let protection = said.converted(to: store)
         else { throw tooLarge(facts, rule: rule, said, wishes: wishes) }
         return Verdict(

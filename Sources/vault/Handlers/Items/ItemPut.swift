@@ -75,23 +75,15 @@ extension Vault {
                 return .done(Reply(Placement(verdict, replacing: before?.protection)))
             }
             let reply = Placement(verdict, replacing: before?.protection)
+            let decision = verdict.decision
             guard let file = before?.located?.item.file else {
-                try putInKeychain(params, intake.prefix, accessibility, verdict.decision, at: spot, over: before, context)
+                try putInKeychain(params, intake.prefix, accessibility, decision, at: spot, over: before, context)
                 return .done(Reply(reply))
             }
-            let secret = Held(intake.prefix)
+            let held = Held(intake.prefix)
             return try contents(toMove: file, isReplaced: true, call) { [self] contents in
-                guard let secret = secret.take() else { throw CofferError.takenTwice }
-                try putInKeychain(
-                    params,
-                    secret,
-                    accessibility,
-                    verdict.decision,
-                    at: spot,
-                    over: before,
-                    context,
-                    from: contents
-                )
+                guard let secret = held.take() else { throw CofferError.takenTwice }
+                try putInKeychain(params, secret, accessibility, decision, at: spot, over: before, context, contents)
                 return .done(Reply(reply))
             }
         case .file(let protectionClass):
@@ -204,7 +196,7 @@ extension Vault {
         at spot: FileSpot,
         over before: Present?,
         _ context: AuthenticationContext,
-        from contents: MovedContents = MovedContents()
+        _ contents: MovedContents = MovedContents()
     ) throws {
         let key = GenericPasswordKey(params.name, in: spot.group)
         let (catalog, replaced) = (try catalog, before?.located?.item)
