@@ -132,8 +132,9 @@ import Testing
         #expect(try daemon.coffer(["put", "t"], input: [1]).status == 0)
         #expect(try daemon.coffer(["show", "t"]).text.contains("for builds"))
         let file = try daemon.coffer(["put", "f", "--kind", "document", "--note", "x"], input: [1])
-        #expect(file.status == 64)
-        #expect(try daemon.coffer(["list"]).text == "t\n")
+        #expect(file.status == 0)
+        #expect(try daemon.coffer(["show", "f"]).text.contains("comment:        x\n"))
+        #expect(try daemon.coffer(["list"]).text == "f\nt\n")
         #expect(try daemon.coffer(["put", "t", "--tag", "two words"], input: [1]).status == 64)
     }
 

@@ -149,8 +149,8 @@ import Testing
             directory: daemon.directory.path
         )
         #expect(named.text.contains("\"rule\":\"R7\""), "\(named.text)\(named.errors)")
-        #expect(try coffer("put file settings.json --structured").text.contains("(R3)"))
-        #expect(try coffer("file read file").status == 66)
+        #expect(try coffer("put declared settings.json --structured").text.contains("(R3)"))
+        #expect(try coffer("file read declared").status == 66)
     }
 
     @Test(arguments: [1024, 1025])
@@ -221,7 +221,7 @@ import Testing
         #expect(try coffer("protect k completeWhenUserInactive").status == 64)
     }
 
-    @Test func `what grows and shrinks keeps protection, kind, history, expiry, comment and reference`() throws {
+    @Test func `what outgrows the keychain keeps protection, history, expiry and comment, and stays a file`() throws {
         let added = try coffer(
             "keychain add --service s --account a --accessible AfterFirstUnlock --expires 2099-01-01 --other comment=mine",
             [1]
@@ -240,13 +240,13 @@ import Testing
         try daemon.connect().unlock()
         #expect(try coffer("put s/a", [3]).errors.isEmpty)
         let after = try object("show s/a")
-        for member in ["accessible", "created", "expiryDate"] {
+        for member in ["created", "expiryDate"] {
             #expect("\(after[member] ?? "")" == "\(before[member] ?? "-")", "\(member)")
         }
-        let found = try coffer("keychain find --service s --account a --attributes")
-        #expect(found.text.contains("mine"), "\(found.text)")
-        let history = try coffer("keychain history --service s --account a --json")
-        #expect(history.text.split(separator: "\n").count == 2, "\(history.text)")
+        #expect(after["protection"] as? String == "completeUntilFirstUserAuthentication")
+        #expect(try coffer("show s/a").text.contains("mine"))
+        let versions = try coffer("file versions s/a")
+        #expect(versions.text.split(separator: "\n").count == 3, "\(versions.text)")
         #expect(try coffer("doctor").status == 0)
     }
 
@@ -271,7 +271,9 @@ import Testing
         let file = try coffer("explain g")
         #expect(file.text.contains("'g' is in the file store") && file.text.contains("\nR5: "), "\(file.text)")
         #expect(!file.text.contains("a put of it now"))
-        #expect(try coffer("explain g --size 10").text.contains("a put of it now would go to the keychain"))
+        #expect(try coffer("explain g --size 10").text.contains("a put of it now would go to the file store"))
+        #expect(try coffer("put s", [1]).status == 0)
+        #expect(try coffer("explain s --size 40000").text.contains("a put of it now would go to the file store"))
     }
 
     @Test(arguments: [
@@ -314,10 +316,9 @@ import Testing
             #expect(try coffer("get \(name)").status == 75)
             let again = try coffer("put \(name)", bytes(20))
             #expect(again.text.contains("keychain as WhenUnlockedDeposit") && again.errors.isEmpty)
-            // It grows and shrinks there as well; before the first unlock, what it would take along can't be read.
-            let grown = try coffer("put \(name)", bytes(5000))
-            #expect(grown.status == (isRestarted ? 75 : 0), "\(grown.text)\(grown.errors)")
-            #expect(isRestarted || grown.text.contains("file store as completeUnlessOpen"))
+            #expect(try coffer("put \(name)", bytes(5000)).text.contains("keychain as WhenUnlockedDeposit"))
+            // What it would take along out of the keychain can't be read.
+            #expect(try coffer("put \(name)", bytes(40_000)).status == 75)
             #expect(try coffer("get \(name)").status == 75)
             #expect(try coffer("put \(name)", bytes(21)).text.contains("keychain as WhenUnlockedDeposit"))
             #expect(try coffer("put \(name) --accessible Always", [1]).status == 75)
