@@ -182,6 +182,17 @@ import Testing
         #expect(try formerValues().map(\.content) == [[1]])
     }
 
+    @Test func `a file that a program writes does not move, so that nothing written is lost`() throws {
+        _ = try put([1]) { $0.store = .file }
+        let file = try client.openFile(name, for: .write)
+        try file.put([2], at: 0)
+        #expect(try Outcome { _ = try move(to: .keychain) } == .refused(.notAvailable))
+        try file.put([3], at: 1)
+        try file.close()
+        _ = try move(to: .keychain)
+        #expect(try client.get("item") == [2, 3])
+    }
+
     @Test func `what is locked does not move`() throws {
         _ = try put([1])
         _ = try client.lock(graceSeconds: 0)

@@ -276,10 +276,10 @@ extension CofferError {
         )
     }
 
-    fileprivate static func isBeingWritten(_ name: ItemName) -> CofferError {
+    static func isBeingWritten(_ name: ItemName) -> CofferError {
         CofferError(
             .notAvailable,
-            "can't restore a version of \(name.quoted): a program has it open for writing",
+            "\(name.quoted) stays as it is: a program has it open for writing",
             hint: "close it there, and repeat this",
             retry: .later,
             reason: .writerElsewhere

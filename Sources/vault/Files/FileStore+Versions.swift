@@ -58,6 +58,17 @@ extension FileStore {
         return !open.hasWriter && !open.hasChanges
     }
 
+    /// Refuses to take a file away whose content was read, if a program writes it, or has written it since.
+    ///
+    /// - Parameter file: The file as it was when its content was read.
+    package func checkUnwritten(_ file: FileItem) throws {
+        let name = try ItemName(file.path)
+        let isOpen = openFiles[file.node].map { $0.hasWriter || $0.hasChanges } ?? false
+        guard !isOpen, let present = try find(name, in: file.group), present.content == file.content,
+            present.metadata.chunksTag == file.metadata.chunksTag, present.byteCount == file.byteCount
+        else { throw CofferError.isBeingWritten(name) }
+    }
+
     /// Moves a file out of the tree into a history.
     ///
     /// - Returns: `nil`: its content stays.

@@ -162,8 +162,8 @@ extension Vault {
     /// Makes a keychain item of the contents of a file, within the open transaction, and removes the file.
     ///
     /// - Returns: The attributes of the file, for an item that is stored under the key next.
-    /// - Throws: `param` if the file has an extended attribute that an item can't have; `dataTooLarge`;
-    ///   `interactionNotAllowed`.
+    /// - Throws: `notAvailable` if a program has the file open for writing; `param` if the file has an extended attribute
+    ///   that an item can't have; `dataTooLarge`; `interactionNotAllowed`.
     func moveToKeychain(
         _ contents: MovedContents,
         of file: FileItem,
@@ -172,6 +172,7 @@ extension Vault {
         _ context: AuthenticationContext
     ) throws -> KeychainChange {
         let catalog = try catalog
+        if !contents.all.isEmpty { try catalog.files.checkUnwritten(file) }
         var change = try KeychainChange(file.metadata.extended, of: quotedForDisplay(file.path))
         change.historyCount = contents.keepCount
         for content in contents.all {
