@@ -43,7 +43,21 @@ import Testing
         Case(method: .itemPut, params: ["name": "k"], payload: [1], told: ["added keychain k"]),
         Case(method: .itemPut, params: ["name": "k"], payload: [1], before: key, told: ["changed keychain k"]),
         Case(method: .itemPut, params: ["name": "f", "store": "file"], payload: [1], told: ["added file f"]),
-        Case(method: .itemPut, params: ["name": "f"], payload: [1], before: file, told: ["changed keychain f"]),
+        Case(method: .itemPut, params: ["name": "f"], payload: [1], before: file, told: ["changed file f"]),
+        Case(
+            method: .itemPut,
+            params: ["name": "f", "store": "keychain"],
+            payload: [1],
+            before: file,
+            told: ["changed keychain f"]
+        ),
+        Case(
+            method: .itemProtect,
+            params: ["name": "f", "store": "keychain"],
+            before: file,
+            told: ["changed keychain f"]
+        ),
+        Case(method: .itemProtect, params: ["name": "k", "store": "file"], before: key, told: ["changed file k"]),
         Case(
             method: .itemPut,
             params: ["name": "k", "store": "file"],
