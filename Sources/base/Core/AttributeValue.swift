@@ -25,6 +25,11 @@ public enum AttributeValue: Hashable, Sendable {
 }
 
 extension KeychainAttribute {
+    /// The attributes that say which item it is, and when it was made: a copy has its own, and so has the item as a file.
+    package static let ofIdentity: Set<KeychainAttribute> = [
+        .service, .account, .accessGroup, .accessible, .synchronizable, .creationDate, .modificationDate,
+    ]
+
     /// Whether the daemon sets the attribute, and clients can't.
     public func isGiven(in itemClass: ItemClass) -> Bool {
         switch self {

@@ -3,10 +3,7 @@ package import CofferClient
 extension ItemInfo {
     /// The attributes that a copy gets: all but those that its name and its protection give it.
     package var attributesOfCopy: [KeychainAttribute: AttributeValue] {
-        let derived: Set<KeychainAttribute> = [
-            .service, .account, .accessGroup, .accessible, .synchronizable, .creationDate, .modificationDate,
-        ]
-        return (attributes ?? [:]).filter { !derived.contains($0.key) }
+        (attributes ?? [:]).filter { !KeychainAttribute.ofIdentity.contains($0.key) }
     }
 
     /// Refuses an item whose copy would be another thing.

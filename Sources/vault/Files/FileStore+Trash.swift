@@ -112,7 +112,7 @@ extension FileStore {
         else { throw CofferError.noEntry(name) }
         if place.name.id != place.id, try tree.linkCount(of: place.id) > 1 { return nil }
         // What is written after this would be written to the file in the trash.
-        if let open = openFiles[place.id], open.hasWriter || open.hasChanges { throw Self.isBeingWritten(name) }
+        if isBeingWritten(place.id) { throw Self.isBeingWritten(name) }
         guard var image = try image(of: place.id, name.quoted) else { throw CofferError.noEntry(name) }
         var versionBytes: Int64 = 0
         let byteCount = byteCount(of: place, content)
