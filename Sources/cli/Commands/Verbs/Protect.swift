@@ -62,7 +62,7 @@ struct Protect: ParsableCommand {
     func validate() throws {
         let isAsked = protection != nil || readability.readable != nil || store != nil
         guard isAsked, protection == nil || readability.readable == nil else {
-            throw ValidationError("give CLASS, --readable or --store, and not both of the first")
+            throw ValidationError("give CLASS or --readable, or --store, with one of them or by itself")
         }
         if store != nil && (recursive || isDefault) {
             throw ValidationError("--store is for an item: leave out --recursive and --default")
