@@ -1,5 +1,6 @@
 import CofferClient
 import CofferCore
+import CofferMemory
 import CofferService
 import CofferSystem
 import CofferTestSupport
@@ -240,6 +241,34 @@ import Testing
         #expect(wallClockMilliseconds() > later)
         #expect(try watcher.nextEvent(until: .now + .milliseconds(100)) == nil)
         #expect(try stranger.nextEvent(until: .now) == nil)
+    }
+
+    @Test func `a file is told of that has expired, by the date of a put or an extended attribute`() throws {
+        let server = try TestServer()
+        let client = try server.connect()
+        try client.makeVault()
+        try client.put("set", [1]) { $0.store = .file }
+        let watcher = try server.connect()
+        try watcher.watch(.items)
+        var raw = try RawConnection(server)
+        // Far enough from now that the watch has searched all items before they are stored.
+        let date = wallClockMilliseconds() + 1500
+        try raw.send(
+            .itemPut,
+            ["name": "put", "store": "file", "attributes": ["expiryDate": .integer(date)]],
+            payload: [1]
+        )
+        #expect(try raw.refusal() == nil)
+        let params = FileSetExtendedAttributeParameters(
+            name: try ItemName("set"),
+            attribute: "user.coffer.expiryDate"
+        )
+        _ = try client.call(params, payload: try SecretBytes(Array(String(date).utf8)))
+        var expired: [String] = []
+        while expired.count < 2, let event = try watcher.nextEvent(until: .now + .seconds(60)) {
+            expired += Self.words(event).filter { $0.hasPrefix("expired") }
+        }
+        #expect(expired.sorted() == ["expired file put", "expired file set"])
     }
 
     @Test func `every method that changes items by name or query has its case`() {

@@ -156,6 +156,34 @@ import Testing
         #expect(try shown.attributes == [.comment: .text("Riverside"), .isInvisible: .bool(true)])
     }
 
+    @Test func `an export leaves no file out, though a listing does`() throws {
+        let server = try TestServer()
+        let other = try server.connect()
+        try other.makeVault(passcode: nil)
+        try other.put("hidden", large)
+        let params = FileSetExtendedAttributeParameters(
+            name: try ItemName("hidden"),
+            attribute: "user.coffer.isInvisible"
+        )
+        _ = try other.call(params, payload: try SecretBytes(Array("1".utf8)))
+        #expect(try other.call(ItemListParameters()).value.items.isEmpty)
+        let exported = try other.call(ItemListParameters(isForExport: true)).value.items.map(\.name)
+        #expect(exported == ["hidden"])
+    }
+
+    @Test func `of a file with more attributes than a secret may have, as many are shown, and none are lost`() throws {
+        _ = try put([1]) { $0.store = .file }
+        for number in 0...Limits.userAttributes {
+            let params = FileSetExtendedAttributeParameters(name: name, attribute: "user.n\(100 + number)")
+            _ = try client.call(params, payload: try SecretBytes([65]))
+        }
+        #expect(try shown.user?.count == Limits.userAttributes)
+        let names = try client.call(FileListExtendedAttributesParameters(name: name)).value.attributes.map(\.name)
+        #expect(names.count == Limits.userAttributes + 1)
+        #expect(throws: CofferError(.dataTooLarge, "")) { try move(to: .keychain) }
+        #expect(try client.get("item") == [1])
+    }
+
     @Test func `the content of a file that keeps no versions is replaced, however large it is`() throws {
         _ = try put(large, attributes: [.comment: .text("c")])
         _ = try put([1]) { $0.store = .keychain }

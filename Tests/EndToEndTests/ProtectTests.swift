@@ -131,6 +131,8 @@ import Testing
         #expect(moved.status == 0)
         #expect(moved.text.hasPrefix("protected 'k/whenUnlocked' in the file store;"))
         #expect(try daemon.coffer(["get", "k/whenUnlocked"]).output == [1, 2, 3])
+        let explained = try daemon.coffer(["explain", "k/whenUnlocked"]).text
+        #expect(explained.contains("the caller named the store"), "\(explained)")
         let back = try daemon.coffer(["protect", "k/whenUnlocked", "AfterFirstUnlock", "--store", "keychain"])
         #expect(back.status == 0)
         #expect(try daemon.connect().show(try ItemName("k/whenUnlocked")).protection == .keychain(.afterFirstUnlock))

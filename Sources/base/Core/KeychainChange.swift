@@ -38,12 +38,12 @@ public struct KeychainChange: Hashable, Sendable {
         self.removesAccessControl = removesAccessControl
     }
 
-    /// This change, and another one after it.
-    package func changed(by other: KeychainChange) -> KeychainChange {
-        var both = other
-        both.attributes.merge(attributes) { newer, _ in newer }
-        both.user.merge(user) { newer, _ in newer }
-        both.historyCount = other.historyCount ?? historyCount
+    /// This change, with the attributes and the history of another one where it says nothing of them.
+    package func completed(by other: KeychainChange) -> KeychainChange {
+        var both = self
+        both.attributes.merge(other.attributes) { own, _ in own }
+        both.user.merge(other.user) { own, _ in own }
+        both.historyCount = historyCount ?? other.historyCount
         return both
     }
 

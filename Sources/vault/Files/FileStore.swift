@@ -224,7 +224,7 @@ package final class FileStore {
         kind: ItemKind?,
         created: Int64?,
         decision: String = "",
-        extended: [(name: String, value: [UInt8])] = [],
+        extended: ExtendedAttributes = ExtendedAttributes(),
         keepCount: Int? = nil,
         now: Int64
     ) throws -> Int64 {
@@ -266,8 +266,8 @@ package final class FileStore {
             // Another content of the same file, for those who look at it by name.
             metadata.ownership = existing?.metadata.ownership ?? Ownership()
             metadata.extended = existing?.metadata.extended ?? ExtendedAttributes()
-            for attribute in extended { metadata.extended[attribute.name] = attribute.value }
-            if !extended.isEmpty { try check(metadata.extended, of: name.quoted) }
+            for attribute in extended.all { metadata.extended[attribute.name] = attribute.value }
+            try check(metadata.extended, of: name.quoted)
             try tree.touch(parent, now: now)
             _ = try tree.insert(
                 metadata,

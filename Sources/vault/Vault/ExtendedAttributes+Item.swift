@@ -1,5 +1,6 @@
 package import CofferCore
 package import CofferFiles
+internal import CofferKeychain
 
 // What an item has beside its content is an extended attribute where the item is a file: `user.NAME` for an attribute that
 // its owner defined, `user.coffer.NAME` for one of SecItem.
@@ -8,10 +9,10 @@ extension KeychainChange {
     /// The attributes of an item as those of a file.
     ///
     /// - Throws: `param` for an attribute that would have the name of another one.
-    package func extendedAttributes() throws(CofferError) -> [(name: String, value: [UInt8])] {
-        var all: [(name: String, value: [UInt8])] = []
-        for (attribute, value) in attributes where !ExtendedAttributes.ofName.contains(attribute) {
-            all.append((ExtendedAttributes.name(of: attribute), value.extendedValue))
+    package func extendedAttributes() throws(CofferError) -> ExtendedAttributes {
+        var all = ExtendedAttributes()
+        for (attribute, value) in attributes where !KeychainAttribute.ofIdentity.contains(attribute) {
+            all[ExtendedAttributes.name(of: attribute)] = value.extendedValue
         }
         for (name, value) in user {
             let extended = ExtendedAttributes.userPrefix + name.text
@@ -23,7 +24,7 @@ extension KeychainChange {
                     hint: "choose another name for it"
                 )
             }
-            all.append((extended, Array(value.utf8)))
+            all[extended] = Array(value.utf8)
         }
         return all
     }
@@ -54,10 +55,6 @@ extension KeychainChange {
 extension ExtendedAttributes {
     fileprivate static let userPrefix = "user."
     fileprivate static let itemPrefix = "user.coffer."
-    /// The attributes that say which item it is: a file has a path.
-    fileprivate static let ofName: Set<KeychainAttribute> = [
-        .service, .account, .accessGroup, .accessible, .synchronizable, .creationDate, .modificationDate,
-    ]
 
     fileprivate static func name(of attribute: KeychainAttribute) -> String { itemPrefix + attribute.rawValue }
 
@@ -66,20 +63,22 @@ extension ExtendedAttributes {
         Dictionary(all.compactMap(\.ofItem)) { first, _ in first }
     }
 
-    /// The attributes that the owner defined, as far as they are texts.
-    package var ofOwner: [AttributeName: String] { Dictionary(all.compactMap(\.ofOwner)) { first, _ in first } }
+    /// The attributes that the owner defined, as far as they are texts: the first ones, in the order of their names.
+    package func ofOwner(atMost count: Int = .max) -> [AttributeName: String] {
+        Dictionary(all.lazy.compactMap(\.ofOwner).prefix(count)) { first, _ in first }
+    }
 
     /// Whether listings leave the file out, as they do an item of the keychain.
     package var isInvisible: Bool {
         if all.isEmpty { return false }
         let attribute = KeychainAttribute.isInvisible
-        return ofItem[attribute] == .bool(true) || ofOwner[AttributeName(attribute.rawValue)] == "true"
+        return ofItem[attribute] == .bool(true) || ofOwner()[AttributeName(attribute.rawValue)] == "true"
     }
 
     /// The values that are texts.
     package var texts: [String] {
         if all.isEmpty { return [] }
-        return ofItem.values.compactMap { if case .text(let text) = $0 { text } else { nil } } + ofOwner.values
+        return ofItem.values.compactMap { if case .text(let text) = $0 { text } else { nil } } + ofOwner().values
     }
 
     /// The expiry date, in milliseconds since 1970.
@@ -94,7 +93,7 @@ extension ExtendedAttributes.Attribute {
     fileprivate var ofItem: (KeychainAttribute, AttributeValue)? {
         guard let attribute = rest(after: ExtendedAttributes.itemPrefix).flatMap(KeychainAttribute.init),
             KeychainAttribute.attributes(of: .genericPassword).contains(attribute),
-            !ExtendedAttributes.ofName.contains(attribute)
+            !KeychainAttribute.ofIdentity.contains(attribute)
         else { return nil }
         return AttributeValue(attribute.form, extended: value).map { (attribute, $0) }
     }
@@ -138,6 +137,13 @@ extension AttributeValue {
             guard let number = Int64(text) else { return nil }
             self = form == .date ? .date(number) : .integer(number)
         }
+    }
+}
+
+extension Catalog {
+    /// Notes when a file with these attributes expires, for clients that are notified of it.
+    package func noteExpiry(of attributes: ExtendedAttributes) {
+        if let date = attributes.expiryDate { keychain.noteExpiry(date) }
     }
 }
 

@@ -70,7 +70,7 @@ extension ItemInfo {
             expiryDate: file.expiryDate,
             isExpired: file.expiryDate.map(hasPassed) ?? false,
             attributes: isWhole ? file.metadata.extended.ofItem : nil,
-            user: isWhole ? file.metadata.extended.ofOwner : nil
+            user: isWhole ? file.metadata.extended.ofOwner(atMost: Limits.userAttributes) : nil
         )
     }
 }

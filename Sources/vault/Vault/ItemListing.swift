@@ -212,9 +212,9 @@ package final class ItemListing<Entry>: SlicedWork {
             quota.addRows(1)
             guard let file = entry.file, isWanted(file.path), expiresInTime(file) else { return true }
             let attributes = file.metadata.extended
-            guard !attributes.isInvisible, contains(file.path) || attributes.texts.contains(where: contains) else {
-                return true
-            }
+            guard params.isForExport || !attributes.isInvisible,
+                contains(file.path) || attributes.texts.contains(where: contains)
+            else { return true }
             take(.file(file), named: file.path)
         case .damaged:
             quota.addRows(1)

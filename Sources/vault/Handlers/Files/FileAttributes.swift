@@ -56,8 +56,12 @@ extension Vault {
         let group = try call.group(params.group)
         let write: AttributeWrite = params.creates ? .creates : params.replaces ? .replaces : .any
         let entry = try entry(params.name, params.handle, in: group, isChanged: true, call)
+        let catalog = try catalog
         try catalog.change(entry) { files in
-            try files.setExtendedAttribute(params.attribute, to: value, of: entry, write, now: wallClockNanoseconds())
+            let now = wallClockNanoseconds()
+            let changed = try files.setExtendedAttribute(params.attribute, to: value, of: entry, write, now: now)
+            catalog.noteExpiry(of: changed.metadata.extended)
+            return changed
         }
         return .done
     }

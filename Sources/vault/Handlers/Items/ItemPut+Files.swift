@@ -21,7 +21,7 @@ struct FileTarget {
     /// How many versions it keeps from now on.
     let keepCount: Int?
     /// The extended attributes that it gets besides.
-    let attributes: [(name: String, value: [UInt8])]
+    let attributes: ExtendedAttributes
     let context: AuthenticationContext
 }
 
@@ -70,7 +70,7 @@ extension Vault {
         let now = wallClockMilliseconds()
         try catalog.change { changes in
             if let item = try secret(toReplace: target) {
-                try moveToFiles(item, target.name, as: write.protectionClass, target.context)
+                try moveToFiles(item, target.name, as: write.protectionClass, target.decision, target.context)
             }
             let inode = try catalog.files.commit(
                 write,
@@ -84,6 +84,7 @@ extension Vault {
                 keepCount: target.keepCount,
                 now: now
             )
+            catalog.noteExpiry(of: target.attributes)
             let kind = replaced == nil ? ItemChange.Kind.added : .changed
             changes.note(ItemChange(kind, file: target.name, in: target.group, inode: inode))
         }

@@ -206,7 +206,8 @@ extension Vault {
             try checkReplacing(file.map(StoredItem.file))
             var change = params.change
             if let file {
-                change = try moveToKeychain(contents, of: file, as: key, accessibility, context).changed(by: change)
+                let moved = try moveToKeychain(contents, of: file, as: key, accessibility, decision, context)
+                change = change.completed(by: moved)
             }
             let id = try catalog.keychain.put(
                 key,

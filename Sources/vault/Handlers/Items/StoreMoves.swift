@@ -9,7 +9,8 @@ internal import CofferSystem
 internal import CofferVault
 internal import CofferWire
 
-// An item changes its store with all that it has: every value is sealed anew, in the order in which they were stored.
+// An item takes its attributes and its former values along to the other store. Each value is sealed anew there, the oldest
+// first.
 
 /// The contents of a file that become values of a keychain item, the oldest first.
 struct MovedContents {
@@ -51,14 +52,16 @@ extension Vault {
             guard item.attributes.name != nil else { throw CofferError.noFile(item) }
             try item.checkCanBeFile()
             return try finish { _ in
-                let inode = try moveToFiles(item, params.name, as: protectionClass, call.caller.context)
+                let context = call.caller.context
+                let inode = try moveToFiles(item, params.name, as: protectionClass, verdict.decision, context)
                 return ItemChange(.changed, file: params.name, in: info.group, inode: inode)
             }
         case (.file(let file), .keychain(let accessibility)):
             return try contents(toMove: file, isReplaced: false, call) { contents in
                 try finish { catalog in
                     let key = GenericPasswordKey(params.name, in: info.group)
-                    _ = try self.moveToKeychain(contents, of: file, as: key, accessibility, call.caller.context)
+                    let (decision, context) = (verdict.decision, call.caller.context)
+                    _ = try self.moveToKeychain(contents, of: file, as: key, accessibility, decision, context)
                     guard let item = try catalog.keychain.find(key) else { throw CofferError.notFound(params.name) }
                     return ItemChange(.changed, item)
                 }
@@ -80,16 +83,16 @@ extension Vault {
         _ item: KeychainItem,
         _ name: ItemName,
         as protectionClass: ProtectionClass,
+        _ decision: String,
         _ context: AuthenticationContext
     ) throws -> Int64 {
         let (files, keychain, group) = (try catalog.files, try catalog.keychain, item.attributes.group)
-        var attributes = try KeychainChange(attributes: item.allValues, user: item.attributes.user).extendedAttributes()
+        let attributes = try KeychainChange(attributes: item.allValues, user: item.attributes.user).extendedAttributes()
         func add(_ secret: borrowing SecretBytes, since: Int64) throws -> Int64 {
             let write = try files.prepareWrite(name, in: group, as: protectionClass)
             defer { files.finished(write) }
             do {
                 let byteCount = try write.perform(prefix: secret, rest: nil)
-                defer { attributes = [] }
                 return try files.commit(
                     write,
                     at: name,
@@ -97,7 +100,7 @@ extension Vault {
                     byteCount: byteCount,
                     kind: item.kind,
                     created: item.created,
-                    decision: item.attributes.decision,
+                    decision: decision,
                     extended: attributes,
                     keepCount: item.attributes.historyLimit,
                     now: since
@@ -169,6 +172,7 @@ extension Vault {
         of file: FileItem,
         as key: GenericPasswordKey,
         _ accessibility: Accessibility,
+        _ decision: String,
         _ context: AuthenticationContext
     ) throws -> KeychainChange {
         let catalog = try catalog
@@ -183,7 +187,7 @@ extension Vault {
                 accessibility: accessibility,
                 kind: file.kind,
                 created: file.created,
-                decision: file.decision,
+                decision: decision,
                 change: change,
                 now: content.since,
                 with: context
