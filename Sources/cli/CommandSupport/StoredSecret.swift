@@ -130,7 +130,7 @@ extension Session {
         guard content.count > 0 else {
             throw CofferError(.param, "nothing was stored under \(name.quoted): it would be empty")
         }
-        // What is stored otherwise may become a file, which has no attributes.
+        // Of what may become a file, nothing is noted before the answer says where it is.
         let isSecret = wishes.kind == .password || wishes.store == .keychain
         let words = LoginWords(content)
         let params = ItemPutParameters(
