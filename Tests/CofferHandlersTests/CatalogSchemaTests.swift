@@ -7,7 +7,7 @@ import Testing
 @Suite struct CatalogSchemaTests {
     @Test func `the schema of a new catalog is the one that is written down`() throws {
         let stepper = try Stepper()
-        stepper.vault.close()
+        stepper.shared.close()
         let connection = try Connection(path: stepper.directory.appending("state/vault.sqlite"))
         let made = try KnownSchema(of: connection)
         if ProcessInfo.processInfo.environment["COFFER_WRITE_SCHEMA"] != nil {

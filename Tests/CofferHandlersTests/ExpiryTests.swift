@@ -33,7 +33,7 @@ import Testing
     private func follow(at now: Int64) -> Followed {
         var reported: [String] = []
         while true {
-            let (expired, wait) = stepper.vault.followExpiry(isWanted: true, at: now)
+            let (expired, wait) = stepper.handlers.item.followExpiry(isWanted: true, at: now)
             reported += expired.map { "\($0.kind.rawValue) \($0.store.rawValue) \($0.name ?? "") in \($0.group)" }
             guard let chore = stepper.beginChore() else { return Followed(reported, wait: wait) }
             chore.finish()
@@ -86,9 +86,9 @@ import Testing
 
     @Test func `without a client that watches, nothing is searched, and nothing is reported afterwards`() throws {
         try put("a", expiring: 2000)
-        let (expired, wait) = stepper.vault.followExpiry(isWanted: false, at: 1000)
+        let (expired, wait) = stepper.handlers.item.followExpiry(isWanted: false, at: 1000)
         #expect(expired.isEmpty && wait == nil)
-        #expect(stepper.vault.chores.isEmpty)
+        #expect(stepper.shared.chores.isEmpty)
         #expect(follow(at: 2500) == Followed([], wait: nil))
     }
 
@@ -120,7 +120,7 @@ import Testing
     @Test func `a search that fails is repeated a minute later`() throws {
         try put("a", expiring: 2000)
         #expect(follow(at: 1000) == Followed([], wait: 1001))
-        #expect(stepper.vault.followExpiry(isWanted: true, at: 3000).wait == nil)
+        #expect(stepper.handlers.item.followExpiry(isWanted: true, at: 3000).wait == nil)
         let chore = try #require(stepper.beginChore())
         chore.call.cancel()
         chore.finish()

@@ -67,8 +67,8 @@ import Testing
         let handle = opened.result?["handle"] ?? .null
         #expect(try stepper.perform(.fileWrite, ["handle": handle, "offset": 0], [1, 2, 3]).failure == nil)
         #expect(try stepper.perform(.fileClose, ["handle": handle]).failure == nil)
-        #expect(stepper.vault.hasDeferred)
-        stepper.vault.syncDeferred()
+        #expect(stepper.handlers.file.hasDeferred)
+        stepper.handlers.file.syncDeferred()
         let underWay = try #require(stepper.beginChore())
         guard case .claim(let claim)? = underWay.wait else { throw CofferError(.internal, "it claims nothing") }
         underWay.resume()
@@ -80,7 +80,7 @@ import Testing
         #expect(underWay.failure == nil)
         sync.finish()
         #expect(sync.failure == nil)
-        #expect(!stepper.vault.hasDeferred)
+        #expect(!stepper.handlers.file.hasDeferred)
     }
 
     @Test func `of files that are closed, no more than a bound wait for their sync`() throws {
@@ -91,9 +91,9 @@ import Testing
             let handle = try stepper.perform(.fileOpen, made).result?["handle"] ?? .null
             #expect(try stepper.perform(.fileWrite, ["handle": handle, "offset": 0], [1]).failure == nil)
             #expect(try stepper.perform(.fileClose, ["handle": handle]).failure == nil)
-            #expect(stepper.vault.closedFiles.files.count <= Limits.closedFiles)
+            #expect(stepper.shared.filesInUse.closed.count <= Limits.closedFiles)
         }
-        #expect(stepper.vault.closedFiles.areTooMany)
+        #expect(stepper.shared.filesInUse.areTooMany)
     }
 
     @Test func `many closed files are synced together, and are there as they were written`() throws {
@@ -104,9 +104,9 @@ import Testing
             #expect(try stepper.perform(.fileWrite, ["handle": handle, "offset": 0], [1, 2, number]).failure == nil)
             #expect(try stepper.perform(.fileClose, ["handle": handle]).failure == nil)
         }
-        #expect(stepper.vault.hasDeferred)
+        #expect(stepper.handlers.file.hasDeferred)
         #expect(try stepper.perform(.fileSyncTree, ["closedFiles": true]).failure == nil)
-        #expect(!stepper.vault.hasDeferred)
+        #expect(!stepper.handlers.file.hasDeferred)
         for number in UInt8(0)..<20 {
             let handle = try stepper.perform(.fileOpen, ["name": .string("many/\(number)")]).result?["handle"] ?? .null
             let read = try stepper.perform(.fileRead, ["handle": handle, "offset": 0, "length": 9])

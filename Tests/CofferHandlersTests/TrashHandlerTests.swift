@@ -67,9 +67,9 @@ import Testing
 
     @Test func `a trash that is not full and not old is not written for`() throws {
         let stepper = try stepper(discarding: 2)
-        stepper.vault.sweepTrash()
+        stepper.handlers.trash.sweepTrash()
         #expect(stepper.beginChore() == nil)
-        stepper.vault.sweepTrash(countsTime: true)
+        stepper.handlers.trash.sweepTrash(countsTime: true)
         let chore = try #require(stepper.beginChore())
         chore.finish()
         #expect(chore.failure == nil)

@@ -46,7 +46,7 @@ import Testing
     @Test(arguments: [CofferWire.Method.itemGet, .itemShow])
     func `who asks for what nobody changes does not wait for a commit of others`(method: CofferWire.Method) throws {
         let gate = Gate()
-        let place = try HeldServer(entitlements: Self.entitlements) { _ in gate.pass() }
+        let place = try HeldServer(entitlements: Self.entitlements, clock: ManualClock().clock) { _ in gate.pass() }
         try place.connect().makeVault()
         let setup = try place.connect(as: Self.mail)
         for name in ["kept", "changed"] { try setup.put("s/\(name)", [1]) }
@@ -111,7 +111,7 @@ import Testing
         question: Question
     ) throws {
         let gate = Gate()
-        let place = try HeldServer(entitlements: Self.entitlements) { _ in gate.pass() }
+        let place = try HeldServer(entitlements: Self.entitlements, clock: ManualClock().clock) { _ in gate.pass() }
         try place.connect().makeVault()
         let setup = try place.connect(as: Self.mail)
         for name in ["one", "re\u{301}sume\u{301}"] { try setup.put("s/\(name)", [1]) }
@@ -139,7 +139,7 @@ import Testing
         let mounted = try runCommand("/bin/mount", ["-t", "tmpfs", "-o", "size=2m,mode=0700", "tmpfs", state])
         try #require(mounted.status == 0, "\(mounted.errors)")
         defer { _ = try? runCommand("/bin/umount", ["--lazy", state]) }
-        let place = try HeldServer(in: directory, entitlements: Self.entitlements)
+        let place = try HeldServer(in: directory, entitlements: Self.entitlements, clock: ManualClock().clock)
         let owner = try place.connect()
         try owner.makeVault(passcode: nil)
         let setup = try place.connect(as: Self.mail)

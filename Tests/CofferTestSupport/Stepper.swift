@@ -2,7 +2,7 @@ import CofferAudit
 import CofferRights
 package import CofferCore
 import CofferFiles
-import CofferHandlers
+package import CofferHandlers
 import CofferKeys
 import CofferMemory
 import CofferRouting
@@ -14,7 +14,7 @@ import Foundation
 /// A vault without a daemon, whose requests are carried out a step at a time: it has no loop, no socket and no other thread.
 package final class Stepper {
     package let directory: TemporaryDirectory
-    package let vault: CofferVault.Vault
+    package let handlers: Handlers
     package let owner: Caller
     private var nextNumber = 1
 
@@ -30,40 +30,47 @@ package final class Stepper {
             identify: { _, _ in identity },
             reportFault: { _ in }
         )
-        vault = CofferVault.Vault(
-            settings,
-            access: AccessPolicy(daemon: identity, entitlements: []),
-            routing: .standard
+        handlers = Handlers(
+            of: CofferVault.Vault(
+                settings,
+                access: AccessPolicy(daemon: identity, entitlements: []),
+                routing: .standard
+            )
         )
-        owner = Caller(identity, try vault.rights(of: identity), of: 1)
+        owner = Caller(identity, try handlers.shared.vault.rights(of: identity), of: 1)
         let params: JSONObject = ["kdf": "interactive", "noPasscode": .bool(passcode == nil)]
         let made = try begin(.vaultInit, params, passcode.map { Array($0.utf8) })
         made.finish()
         if let failure = made.failure { throw failure }
     }
 
-    deinit { vault.close() }
+    deinit { shared.close() }
+
+    package var shared: HandlerState { handlers.shared }
+    package var vault: CofferVault.Vault { shared.vault }
 
     /// Begins a request, and carries out its first step.
     package func begin(_ method: Method, _ params: JSONObject = [:], _ payload: [UInt8]? = nil) throws -> Begun {
         defer { nextNumber += 1 }
         let bytes = try payload.map { try SecretBytes($0) }
-        return Begun(nextNumber, vault, Call(from: owner, Attachments(payload: bytes, descriptor: nil))) {
-            [vault] call in
-            try vault.begin(method, params, call)
+        return Begun(nextNumber, shared, makeCall(Attachments(payload: bytes, descriptor: nil))) { [handlers] call in
+            try handlers.begin(method, params, call)
         }
     }
 
     /// Begins the next piece of work that belongs to no request; `nil` if there is none.
     package func beginChore() -> Begun? {
-        guard !vault.chores.isEmpty else { return nil }
+        guard !shared.chores.isEmpty else { return nil }
         defer { nextNumber += 1 }
-        return Begun(
-            nextNumber,
-            vault,
-            Call(from: owner, Attachments(payload: nil, descriptor: nil)),
-            vault.chores.removeFirst().begin
-        )
+        let chore = shared.chores.removeFirst()
+        return Begun(nextNumber, shared, makeCall(Attachments(payload: nil, descriptor: nil)), chore.begin)
+    }
+
+    private func makeCall(_ attachments: Attachments) -> Call {
+        let call = Call(from: owner, attachments)
+        // Each slice ends with its first entry.
+        call.quantum = Quantum(.zero, of: vault.settings.clock) { false }
+        return call
     }
 
     /// Carries out a request to its end.
@@ -93,7 +100,7 @@ package final class Begun {
 
     package let number: Int
     package let call: Call
-    private let vault: CofferVault.Vault
+    private let shared: HandlerState
     private var next: Step.Next?
     private var item: (any WorkItem)?
     /// What it waits for; `nil` where it is answered.
@@ -102,9 +109,9 @@ package final class Begun {
     package private(set) var payload: [UInt8] = []
     package private(set) var failure: CofferError?
 
-    package init(_ number: Int, _ vault: CofferVault.Vault, _ call: Call, _ begin: @escaping (Call) throws -> Step) {
+    package init(_ number: Int, _ shared: HandlerState, _ call: Call, _ begin: @escaping (Call) throws -> Step) {
         self.number = number
-        self.vault = vault
+        self.shared = shared
         self.call = call
         take { try begin(call) }
     }
@@ -115,11 +122,11 @@ package final class Begun {
         switch awaited {
         case .work: item?.run()
         case .claim(let claim):
-            guard vault.claims.held(by: number).contains(claim) || vault.claims.take(claim, for: number, of: 1) else {
+            guard shared.claims.held(by: number).contains(claim) || shared.claims.take(claim, for: number, of: 1) else {
                 return
             }
         case .commit:
-            do throws(CofferError) { try vault.openCatalog?.commit() } catch { return end(with: error) }
+            do throws(CofferError) { try shared.vault.openCatalog?.commit() } catch { return end(with: error) }
         case .turn: break
         }
         take(step)
@@ -154,8 +161,8 @@ package final class Begun {
         failure = error
         (wait, next) = (nil, nil)
         call.end()
-        for claim in call.kept { vault.claims.keep(claim) }
-        for claim in vault.claims.held(by: number) + vault.freedClaims { _ = vault.claims.release(claim) }
-        vault.freedClaims = []
+        for claim in call.kept { shared.claims.keep(claim) }
+        for claim in shared.claims.held(by: number) + shared.claims.freed { _ = shared.claims.release(claim) }
+        shared.claims.freed = []
     }
 }

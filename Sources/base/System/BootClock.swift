@@ -46,6 +46,13 @@ package struct BootClock: Sendable {
     /// The time, in nanoseconds since the boot.
     package var now: UInt64 { read() }
 
+    /// The time that has passed.
+    ///
+    /// - Parameter start: The point that it counts from, in nanoseconds since the boot.
+    package func elapsed(since start: UInt64) -> Duration {
+        .nanoseconds(Int64(clamping: now.nearestDifference(start)))
+    }
+
     /// Makes a timer that is not set.
     ///
     /// - Parameters:

@@ -19,8 +19,10 @@ final class DeferredSyncer: ServerPart {
 
     /// Handles the end of a turn.
     func settle() {
-        if isDue(&syncDeadline, vault.hasDeferred, Limits.syncDelayMilliseconds) { vault.syncDeferred() }
-        if isDue(&announcingDeadline, vault.hasUnannounced, Limits.unsyncedDelayMilliseconds) { announce() }
+        if isDue(&syncDeadline, handlers.file.hasDeferred, Limits.syncDelayMilliseconds) {
+            handlers.file.syncDeferred()
+        }
+        if isDue(&announcingDeadline, handlers.file.hasUnannounced, Limits.unsyncedDelayMilliseconds) { announce() }
     }
 
     private func isDue(_ deadline: inout UInt64?, _ isWanted: Bool, _ milliseconds: Int) -> Bool {
@@ -37,7 +39,7 @@ final class DeferredSyncer: ServerPart {
 
     private func announce() {
         guard let catalog = vault.openCatalog, !catalog.hasChanges else { return }
-        vault.announceUnsynced()
+        handlers.file.announceUnsynced()
         for event in catalog.changes.takeEvents() { hub.notify(of: event.event, to: .items, by: event.origin) }
     }
 }

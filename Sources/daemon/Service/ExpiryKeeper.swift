@@ -16,7 +16,7 @@ final class ExpiryKeeper: ServerPart {
 
     /// Handles the end of a turn.
     func settle() {
-        let (expired, wait) = vault.followExpiry(isWanted: hub.wantsExpiry, at: wallClockMilliseconds())
+        let (expired, wait) = handlers.item.followExpiry(isWanted: hub.wantsExpiry, at: wallClockMilliseconds())
         // The clock by which items expire may be set meanwhile.
         nextDeadline = wait.map { clock.now + UInt64(min($0, Limits.expiryWaitMilliseconds)) * 1_000_000 }
         if expired.isEmpty { return }

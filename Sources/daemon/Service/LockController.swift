@@ -63,7 +63,7 @@ final class LockController: ServerPart {
         }
         if let caller { noteUnlock(by: caller) }
         vault.openCatalog?.changes.isWanted = hub.wantsItems
-        vault.settleFirstUnlock()
+        handlers.vault.settleFirstUnlock()
         audit.noteState(state)
         notifySurroundings()
         hub.announce(state == .unlocked || state == .noPasscode ? .available : .gone)
@@ -75,18 +75,18 @@ final class LockController: ServerPart {
     ///   - graceSeconds: The grace; `nil` for the configured one.
     ///   - cause: The cause, if no client asks for it.
     func lock(graceSeconds: Int? = nil, because cause: LockCause? = nil) {
-        vault.lockCount += 1
+        shared.lockCount += 1
         let before = schedule
         schedule.lock(at: clock.now, graceSeconds: graceSeconds)
         if schedule != before { self.cause = cause }
         // The keys come first.
-        if !settle() { vault.endContexts() }
+        if !settle() { shared.authentications.endAll() }
     }
 
     /// Begins the schedule of keys that were carried over.
     func restore(lockedSince: UInt64) {
         schedule.restore(lockedSince: lockedSince)
-        vault.settleFirstUnlock()
+        handlers.vault.settleFirstUnlock()
         settle()
     }
 
@@ -119,7 +119,7 @@ final class LockController: ServerPart {
     /// The state of the vault that the gate checks: a due lock comes before the decision.
     func state(for method: Method) throws(CofferError) -> VaultState {
         settle()
-        return try vault.state(for: method)
+        return try handlers.state(for: method)
     }
 
     /// Records that the vault was used in this turn.
@@ -138,7 +138,7 @@ final class LockController: ServerPart {
         switch step {
         case .beginLocking:
             keys.beginLocking()
-            vault.endContexts()
+            shared.authentications.endAll()
             return audit.noteState(keys.state, because: cause)
         case .lock: keys.lock()
         case .expireInactive: keys.expireInactive()
@@ -146,12 +146,12 @@ final class LockController: ServerPart {
             vault.openCatalog?.files.keepMetadataOfOpenFiles()
             keys.forget()
         }
-        vault.endContexts()
+        shared.authentications.endAll()
         vault.openCatalog?.changes.names.forget()
         audit.noteState(keys.state, because: step == .lock ? cause : nil)
         vault.openCatalog?.files.revokeOpenKeys(in: keys.state)
         withholdPayloads(in: keys.state)
-        vault.keepWhatWasWritten()
+        handlers.file.keepWhatWasWritten()
         hasLocked = true
     }
 

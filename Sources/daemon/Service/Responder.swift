@@ -57,7 +57,7 @@ final class Responder: ServerPart {
         if isOpen {
             if connection.hasWork { connections.wantsToRead(connection) }
         } else if !connection.isBusy {
-            vault.releaseHandles(of: connection.caller)
+            handlers.file.releaseHandles(of: connection.caller)
         }
     }
 

@@ -16,7 +16,8 @@ package final class Server {
     /// The event loop.
     package let loop: EventLoop
     private let configuration: Configuration
-    private let vault: Vault
+    private let handlers: Handlers
+    private var vault: Vault { handlers.shared.vault }
     private let connections: Connections
     private let hub: EventHub
     private let audit: AuditTrail
@@ -60,13 +61,15 @@ package final class Server {
     ) throws(CofferError) {
         self.loop = loop
         self.configuration = configuration
-        vault = Vault(
-            configuration.vault,
-            access: AccessPolicy(daemon: configuration.daemon, entitlements: configuration.entitlements),
-            routing: configuration.routingPolicy
+        handlers = Handlers(
+            of: Vault(
+                configuration.vault,
+                access: AccessPolicy(daemon: configuration.daemon, entitlements: configuration.entitlements),
+                routing: configuration.routingPolicy
+            )
         )
         do {
-            let part = ServerPart(on: loop, configuration, vault)
+            let part = ServerPart(on: loop, configuration, handlers)
             connections = part.connections
             hub = EventHub(connections)
             audit = AuditTrail(beside: part, hub)
@@ -94,7 +97,7 @@ package final class Server {
     }
 
     private func connect() {
-        vault.observer = self
+        handlers.shared.observer = self
         connections.connectionDidEnd = { [unowned self] connection in connectionDidEnd(connection) }
         acceptor.admitServiceManager = { [unowned units] socket in units.admitServiceManager(socket) }
         turn.responder.refuseCredential = { [unowned units] connection, error in units.refuse(connection, error) }
@@ -104,7 +107,7 @@ package final class Server {
     package func start() {
         locks.keysDidChange()
         carryOver?.restore()
-        vault.removeRemains()
+        handlers.vault.removeRemains()
         configuration.reportState(try? vault.state())
         reportedState = vault.openKeys?.state
     }
@@ -172,7 +175,7 @@ package final class Server {
     private func connectionDidEnd(_ connection: Connection) {
         if connection.caller.subscription.selection != nil { subscriptionsDidChange() }
         // If a request is being carried out, it may use the handles: then they are released at its end.
-        if !connection.isBusy { vault.releaseHandles(of: connection.caller) }
+        if !connection.isBusy { handlers.file.releaseHandles(of: connection.caller) }
         acceptor.resume()
         guard connections.all.isEmpty else { return }
         if configuration.locksOnLastDisconnect { locks.lock(because: .lastDisconnect) }
@@ -192,7 +195,7 @@ package final class Server {
             if connection.credential != nil { connection.refuseAtLast() }
         }
         connections.removeAll()
-        vault.synchronizeForShutDown()
+        handlers.file.synchronizeForShutDown()
         // Later steps must not open the vault again, and the keys that are carried over are for the next daemon.
         locks.rest()
         carryOver = nil
@@ -200,7 +203,7 @@ package final class Server {
             turn.commit()
             catalog.audit.close()
         }
-        vault.close()
+        handlers.shared.close()
     }
 
     // MARK: Surroundings

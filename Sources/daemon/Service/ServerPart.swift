@@ -1,3 +1,4 @@
+internal import CofferHandlers
 internal import CofferSystem
 internal import CofferVault
 
@@ -5,14 +6,14 @@ internal import CofferVault
 class ServerPart {
     final let loop: EventLoop
     final let configuration: Configuration
-    final let vault: Vault
+    final let handlers: Handlers
     /// All connections.
     final let connections: Connections
 
-    init(on loop: EventLoop, _ configuration: Configuration, _ vault: Vault) {
+    init(on loop: EventLoop, _ configuration: Configuration, _ handlers: Handlers) {
         self.loop = loop
         self.configuration = configuration
-        self.vault = vault
+        self.handlers = handlers
         connections = Connections(on: loop, configuration.vault.clock)
     }
 
@@ -20,10 +21,12 @@ class ServerPart {
     init(beside other: ServerPart) {
         loop = other.loop
         configuration = other.configuration
-        vault = other.vault
+        handlers = other.handlers
         connections = other.connections
     }
 
+    final var vault: Vault { handlers.shared.vault }
+    final var shared: HandlerState { handlers.shared }
     final var clock: BootClock { configuration.vault.clock }
 }
 

@@ -15,6 +15,6 @@ final class TrashKeeper: ServerPart {
         let now = clock.now
         guard now >= due else { return }
         due = now.adding(seconds: Limits.trashIntervalSeconds)
-        vault.sweepTrash(countsTime: true)
+        handlers.trash.sweepTrash(countsTime: true)
     }
 }

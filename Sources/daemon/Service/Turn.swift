@@ -60,21 +60,20 @@ final class Turn: ServerPart {
         again = []
         intake.endHungUp()
         beginChores()
-        let start = MonotonicTime.now
+        let start = clock.now
         var quantum = Limits.quantum
         var lastPoll = start
         var counts = Counts()
         while true {
-            let now = MonotonicTime.now
             // Most turns have one request only, and need no poll between its arrival and its end. A tenant that is alone
             // only waits for itself: each poll reports all of its ready connections again.
-            if counts.sum > 1, connections.hasSeveralTenants, now - lastPoll > Limits.pollInterval,
+            if counts.sum > 1, connections.hasSeveralTenants, clock.elapsed(since: lastPoll) > Limits.pollInterval,
                 connections.hasReadable || !scheduler.isIdle
             {
                 loop.poll(milliseconds: 0)
-                lastPoll = now
+                lastPoll = clock.now
             }
-            guard let tenant = carryOutOne(isOver: now - start > quantum, &counts) else { break }
+            guard let tenant = carryOutOne(isOver: clock.elapsed(since: start) > quantum, &counts) else { break }
             // The changes of all tenants wait for the commit, and so for each other.
             if scheduler.changesWait(besides: tenant) { quantum = Limits.sharedQuantum }
         }
@@ -119,7 +118,7 @@ final class Turn: ServerPart {
 
     /// Whether there is work, so that the loop must not block in the kernel.
     var hasWork: Bool {
-        !scheduler.isIdle || !again.isEmpty || !waiting.isEmpty || !vault.chores.isEmpty
+        !scheduler.isIdle || !again.isEmpty || !waiting.isEmpty || !shared.chores.isEmpty
             || vault.openCatalog?.hasChanges == true || connections.hasReadable || loop.hasUndispatched
             || audit.isUnscheduled
     }
@@ -194,12 +193,12 @@ final class Turn: ServerPart {
             } else if let refusal = Gate.refusal(of: request.method, in: try locks.state(for: request.method)) {
                 throw refusal
             }
-            return try vault.begin(request.method, request.params, call)
+            return try handlers.begin(request.method, request.params, call)
         }
         running[token] = begun
         scheduler.add(token, request.scope, kind, of: begun.tenant)
         if request.method.claim == .keys {
-            if vault.claims.take(.keys, for: token, of: begun.tenant) { scheduler.resume(token) }
+            if shared.claims.take(.keys, for: token, of: begun.tenant) { scheduler.resume(token) }
         } else if kind == .reading && scheduler.mayRead(request.scope) {
             step(begun)
         } else {
@@ -208,8 +207,8 @@ final class Turn: ServerPart {
     }
 
     private func beginChores() {
-        let chores = vault.chores
-        vault.chores = []
+        let chores = shared.chores
+        shared.chores = []
         for chore in chores {
             let call = Call(from: own, Attachments(payload: nil, descriptor: nil))
             let begun = Running(nextToken, nil, call, .changing, of: chore.tenant) { try chore.begin(call) }
@@ -236,7 +235,7 @@ final class Turn: ServerPart {
             next = nil
             let isDeferrable = running.origin?.request.method.isDeferrable == true
             vault.openCatalog?.serve(running.call.caller, isDeferrable: isDeferrable)
-            vault.quantum = Quantum(Limits.quantum) { [unowned self] in othersWait(besides: tenant) }
+            running.call.quantum = Quantum(Limits.quantum, of: clock) { [unowned self] in othersWait(besides: tenant) }
             let changeCount = vault.openCatalog?.changeCount
             do {
                 let step = try body()
@@ -269,7 +268,7 @@ final class Turn: ServerPart {
             pool.submit(item, for: running.tenant) { mailbox.post(.worked(token)) }
         case .claim(let claim, let next):
             running.next = next
-            if vault.claims.take(claim, for: running.token, of: running.tenant) { return next }
+            if shared.claims.take(claim, for: running.token, of: running.tenant) { return next }
         case .committed(let next):
             guard vault.openCatalog?.hasChanges == true else { return next }
             running.next = next
@@ -303,21 +302,21 @@ final class Turn: ServerPart {
 
     /// Ends the waits for claims that can't succeed any more.
     private func endWaiting() {
-        for token in vault.claims.waiting {
+        for token in shared.claims.waiting {
             guard let claimant = running[token], let error = claimant.call.endOfWaiting else { continue }
-            vault.claims.withdraw(token)
+            shared.claims.withdraw(token)
             claimant.end(with: error)
             finish(claimant)
         }
     }
 
     private func release(_ claim: Claim) {
-        if let token = vault.claims.release(claim) { scheduler.resume(token) }
+        if let token = shared.claims.release(claim) { scheduler.resume(token) }
     }
 
     private func freeClaims() {
-        let freed = vault.freedClaims
-        vault.freedClaims = []
+        let freed = shared.claims.freed
+        shared.claims.freed = []
         for claim in freed { release(claim) }
     }
 
@@ -331,8 +330,8 @@ final class Turn: ServerPart {
         running.call.end()
         // Before the others: a claim that it has released itself may be another request's then.
         freeClaims()
-        for claim in running.call.kept { vault.claims.keep(claim) }
-        for claim in vault.claims.held(by: running.token) { release(claim) }
+        for claim in running.call.kept { shared.claims.keep(claim) }
+        for claim in shared.claims.held(by: running.token) { release(claim) }
         let method = running.origin?.request.method
         let hasChanges = vault.openCatalog?.hasChanges == true
         let stands = running.kind == .reading || !hasChanges || running.failure == nil && method?.awaitsCommit == true

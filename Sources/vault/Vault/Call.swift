@@ -22,6 +22,9 @@ package final class Call {
     /// Completes the error if the changes since the last commit are rolled back.
     package var explainUndoing: (CofferError) -> CofferError = { $0 }
 
+    /// The time that its present step may take; `nil` if nobody else waits.
+    package var quantum: Quantum?
+
     private var endings: [() -> Void] = []
     private var isInVain: () -> CofferError? = { nil }
     private var cancellation: Cancellation?

@@ -25,6 +25,8 @@ package struct Claims {
     }
 
     private var entries: [Claim: Entry] = [:]
+    /// Those that were released outside the request that held them.
+    package var freed: [Claim] = []
 
     package init() {}
 

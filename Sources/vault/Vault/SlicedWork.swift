@@ -1,5 +1,5 @@
 internal import CofferCore
-internal import CofferSystem
+package import CofferSystem
 
 /// Long work on the catalog, which is done in slices so that it blocks no other request.
 ///
@@ -24,7 +24,9 @@ extension SlicedWork {
 
 /// The time that a request may take before other tenants get their quantum.
 package struct Quantum {
-    private let end: MonotonicTime
+    private let clock: BootClock
+    private let start: UInt64
+    private let duration: Duration
     private let othersWait: () -> Bool
     private var count = 0
 
@@ -32,26 +34,24 @@ package struct Quantum {
     ///
     /// - Parameters:
     ///   - duration: Its length.
+    ///   - clock: The clock that it is measured by.
     ///   - othersWait: Whether another tenant has requests: it asks the kernel, and carries out nothing.
-    package init(_ duration: Duration, othersWait: @escaping () -> Bool) {
-        end = .now + duration
+    package init(_ duration: Duration, of clock: BootClock, othersWait: @escaping () -> Bool) {
+        (self.duration, self.clock, start) = (duration, clock, clock.now)
         self.othersWait = othersWait
     }
-
-    /// A quantum without other tenants.
-    package static var unshared: Quantum { Quantum(.milliseconds(3)) { false } }
 
     /// Whether it has ended.
     ///
     /// Called after each entry.
     mutating func isOver() -> Bool {
         count += 1
-        if count >= Limits.entriesPerQuantum || .now >= end { return true }
+        if count >= Limits.entriesPerQuantum || clock.elapsed(since: start) >= duration { return true }
         return count.isMultiple(of: Limits.entriesPerPoll) && othersWait()
     }
 }
 
-extension Vault {
+extension HandlerFamily {
     /// Carries out work that may take longer than a quantum.
     ///
     /// - Parameter wantsProgress: Whether the client is notified of its progress.
@@ -73,11 +73,11 @@ extension Vault {
         }
         func begin() throws -> Step {
             let changedCount = work.changedCount
-            if let reply = try work.slice(catalog, until: { quantum.isOver() }) { return .done(reply) }
+            if let reply = try work.slice(catalog, until: { call.quantum?.isOver() ?? false }) { return .done(reply) }
             // Other tenants get their quantum between the commit and the next slice.
             return work.changedCount > changedCount ? .committed { .again(resume) } : .again(resume)
         }
-        return .claim(claims.placeForSlicedWork()) { [self] in
+        return .claim(shared.claims.placeForSlicedWork()) { [self] in
             guard openCatalog === catalog else { throw CofferError.vaultIsGone }
             return try begin()
         }

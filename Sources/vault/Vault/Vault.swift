@@ -1,10 +1,7 @@
 package import CofferCore
-internal import CofferFiles
-package import CofferKeychain
 package import CofferKeys
 package import CofferRouting
 package import CofferSystem
-package import CofferWire
 
 /// A vault: its keys and its catalog, or the reason why they are not available.
 ///
@@ -25,37 +22,11 @@ package final class Vault {
     package var configurationTrouble: String?
     /// The error in the entitlements; the last valid ones are in use.
     package var entitlementTrouble: String?
-    /// Carries out what follows from a change of the keys.
-    package weak var observer: (any VaultObserver)?
     /// The errors in the configuration and the entitlements; `nil` if there are none.
     package var trouble: String? {
         let troubles = [configurationTrouble, entitlementTrouble].compactMap { $0 }
         return troubles.isEmpty ? nil : troubles.joined(separator: "; ")
     }
-    /// The number of locks, which detects a lock that came during an unlock.
-    package var lockCount = 0
-    /// How often all contexts were ended, which detects that during an authentication.
-    package var contextEndCount = 0
-    /// The contexts that have an authentication, or had one.
-    package var authenticatedContexts: [AuthenticatedContext] = []
-    /// The quantum of the request that is being carried out.
-    package var quantum = Quantum.unshared
-    package var claims = Claims()
-    /// Claims that were released outside the request that held them.
-    package var freedClaims: [Claim] = []
-    /// The number of handles of closed connections that are still being synced.
-    package var orphanCount = 0
-    /// The files whose sync connections have deferred.
-    package var closedFiles = ClosedFiles()
-    /// The files with changes that are not synced, and the processes that have made them, of which clients that watch
-    /// were not notified.
-    package var unannounced: [UnannouncedFile] = []
-    /// The expiry dates of items; `nil` while no client is to be notified of them.
-    package var expiryWatch: ExpiryWatch?
-    /// The backup under way, or being prepared.
-    var backup: BackupSession?
-    /// Work that belongs to no request.
-    package var chores: [Chore] = []
     private var directory: Directory?
     private var open: Open?
     /// The progress of a new vault, which does not exist before it is complete.
@@ -152,25 +123,13 @@ package final class Vault {
     /// The catalog, if it is open.
     package var openCatalog: Catalog? { open?.catalog }
 
-    /// Closes the vault: all keys are wiped, including those of open files, and the log is checkpointed.
-    package func close() {
-        open?.catalog.files.revokeOpenKeys(in: .noVault)
-        backup.take()?.end()
-        chores = []
-        expiryWatch = nil
-        closedFiles = ClosedFiles()
+    /// Closes the vault: all keys are wiped, and the log is checkpointed.
+    func close() {
         open = nil
         directory = nil
     }
 
-    /// Erases the vault; when this returns, no credential opens it any more.
-    ///
-    /// ``Erasure/removeRemains(in:)`` removes its contents later.
-    package func erase() throws(CofferError) {
-        let directory = try stateDirectory()
-        open?.catalog.files.revokeOpenKeys(in: .noVault)
-        backup.take()?.end()
-        closedFiles = ClosedFiles()
+    func erase(in directory: Directory) throws(CofferError) {
         open = nil
         try Erasure.perform(in: directory)
     }
@@ -257,13 +216,6 @@ package final class Vault {
     }
 }
 
-/// A context that was authenticated; its connection may have ended since.
-package struct AuthenticatedContext {
-    package weak let context: AuthenticationContext?
-
-    package init(context: AuthenticationContext?) { self.context = context }
-}
-
 /// The settings of a vault, fixed at the start of the daemon.
 package struct VaultSettings {
     /// The path of the state directory.
@@ -310,65 +262,5 @@ package struct VaultSettings {
         let outcome = Result { try identify(peer, process) }
         guard try process.isRunning else { throw gone }
         return try outcome.get()
-    }
-}
-
-/// Carries out in the daemon what follows from a change of the keys.
-package protocol VaultObserver: AnyObject {
-    /// The end of a lock's grace, in nanoseconds of boot time; `nil` if there is none.
-    var graceEnd: UInt64? { get }
-    /// The idle time after which the vault is locked.
-    var idleLock: IdleLock { get }
-    /// The keys were loaded or wiped by a request or an erasure.
-    ///
-    /// - Parameter caller: The client that presented the credential; `nil` if there is none.
-    func keysDidChange(by caller: Caller?)
-    /// A client asks for a lock.
-    ///
-    /// - Parameter graceSeconds: Its grace; `nil` for the configured one.
-    func lock(graceSeconds: Int?)
-    /// Withholds the payloads of pending answers whose keys are gone.
-    func withholdPayloads(in state: VaultState)
-    /// A client has presented a wrong credential.
-    func attemptDidFail(_ attempts: FailedAttempts)
-    /// A client has changed its subscription.
-    func subscriptionsDidChange()
-    /// A client cancels requests.
-    func cancelRequest(_ id: RequestID, besides call: Call)
-    /// The number of files that a tenant has open, and that of all tenants.
-    func openFileCounts(of tenant: Int) -> (held: Int, used: Int)
-    /// The mounts that have not confirmed that they have dropped what a lock ended.
-    var unconfirmedMounts: [UnconfirmedMount] { get }
-    /// What the connections use, in the order of their numbers.
-    var uses: [ConnectionUse] { get }
-    /// The answer that a service manager would get for a credential.
-    func answer(to address: CredentialAddress, of client: ClientIdentity) -> CredentialAnswer
-    /// Commits the changes so far, and sends their answers.
-    func commit()
-}
-
-/// What a connection uses of the vault.
-package struct ConnectionUse {
-    package let number: Int
-    package let caller: Caller
-    /// The methods of its running transfers, and the items that they name.
-    package let transfers: [(method: Method, name: String?)]
-
-    package init(_ number: Int, _ caller: Caller, transfers: [(method: Method, name: String?)]) {
-        self.number = number
-        self.caller = caller
-        self.transfers = transfers
-    }
-}
-
-/// Work that belongs to no request, such as syncing the files of a closed connection.
-package struct Chore {
-    /// The tenant, for the round robin; 0 for none.
-    package let tenant: Int
-    package let begin: (Call) throws -> Step
-
-    package init(tenant: Int, begin: @escaping (Call) throws -> Step) {
-        self.tenant = tenant
-        self.begin = begin
     }
 }

@@ -635,10 +635,8 @@ package enum Notification: String, CaseIterable, Sendable {
     case eventsMissed
 }
 
-/// What answers the requests of every method.
-///
-/// The compiler demands one function a method.
-package protocol MethodHandler {
+/// What answers the requests of the methods of the family `access`.
+package protocol AccessMethodHandlers {
     /// What a handler knows of a request besides its parameters.
     associatedtype Context: ~Copyable
     /// What a handler gives.
@@ -661,6 +659,15 @@ package protocol MethodHandler {
     ///
     /// Removes an access rule.
     func accessRemove(_ parameters: AccessRemoveParameters, _ context: consuming Context) throws -> Answer
+}
+
+/// What answers the requests of the methods of the family `audit`.
+package protocol AuditMethodHandlers {
+    /// What a handler knows of a request besides its parameters.
+    associatedtype Context: ~Copyable
+    /// What a handler gives.
+    associatedtype Answer: ~Copyable
+
     /// Answers `audit.list`.
     ///
     /// Reports a page of audit records, the oldest first.
@@ -669,6 +676,15 @@ package protocol MethodHandler {
     ///
     /// Verifies that a part of the audit records is what the daemon wrote.
     func auditVerify(_ parameters: AuditVerifyParameters, _ context: consuming Context) throws -> Answer
+}
+
+/// What answers the requests of the methods of the family `backup`.
+package protocol BackupMethodHandlers {
+    /// What a handler knows of a request besides its parameters.
+    associatedtype Context: ~Copyable
+    /// What a handler gives.
+    associatedtype Answer: ~Copyable
+
     /// Answers `backup.begin`.
     ///
     /// Begins a backup: copies the catalog, and keeps what the copy names as it is until the backup ends. A
@@ -704,6 +720,15 @@ package protocol MethodHandler {
     ///
     /// Reports how the vault is backed up.
     func backupStatus(_ parameters: BackupStatusParameters, _ context: consuming Context) throws -> Answer
+}
+
+/// What answers the requests of the methods of the family `context`.
+package protocol ContextMethodHandlers {
+    /// What a handler knows of a request besides its parameters.
+    associatedtype Context: ~Copyable
+    /// What a handler gives.
+    associatedtype Answer: ~Copyable
+
     /// Answers `context.authenticate`.
     ///
     /// Presents a credential on this connection, for items that have an access control. The credential is
@@ -713,6 +738,15 @@ package protocol MethodHandler {
     ///
     /// Drops the authentication of this connection.
     func contextEnd(_ parameters: ContextEndParameters, _ context: consuming Context) throws -> Answer
+}
+
+/// What answers the requests of the methods of the family `entitlement`.
+package protocol EntitlementMethodHandlers {
+    /// What a handler knows of a request besides its parameters.
+    associatedtype Context: ~Copyable
+    /// What a handler gives.
+    associatedtype Answer: ~Copyable
+
     /// Answers `entitlement.explain`.
     ///
     /// Reports what a client may do, and which rule decides that.
@@ -721,6 +755,15 @@ package protocol MethodHandler {
     ///
     /// Lists a page of the entitlements in force, in the order in which the daemon checks them.
     func entitlementList(_ parameters: EntitlementListParameters, _ context: consuming Context) throws -> Answer
+}
+
+/// What answers the requests of the methods of the family `file`.
+package protocol FileMethodHandlers {
+    /// What a handler knows of a request besides its parameters.
+    associatedtype Context: ~Copyable
+    /// What a handler gives.
+    associatedtype Answer: ~Copyable
+
     /// Answers `file.allocate`.
     ///
     /// Reserves space on the disk for a range of an open file.
@@ -854,10 +897,68 @@ package protocol MethodHandler {
     ///
     /// Writes a range of an open file. The bytes are the payload.
     func fileWrite(_ parameters: FileWriteParameters, _ context: consuming Context) throws -> Answer
+}
+
+/// What answers the requests of the methods of the family `vault`.
+package protocol VaultMethodHandlers {
+    /// What a handler knows of a request besides its parameters.
+    associatedtype Context: ~Copyable
+    /// What a handler gives.
+    associatedtype Answer: ~Copyable
+
     /// Answers `hello`.
     ///
     /// Agrees on the protocol that both sides speak. A client calls it first.
     func hello(_ parameters: HelloParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `request.cancel`.
+    ///
+    /// Cancels a request of the same connection.
+    func requestCancel(_ parameters: RequestCancelParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `vault.blockers`.
+    ///
+    /// Lists a page of what is in use of the vault: open files and running transfers, of all clients.
+    func vaultBlockers(_ parameters: VaultBlockersParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `vault.check`.
+    ///
+    /// Checks a page of rows, and repairs them if requested, or the contents of some files.
+    func vaultCheck(_ parameters: VaultCheckParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `vault.erase`.
+    ///
+    /// Destroys the keys of the vault, and then everything else. Nothing can be read afterwards.
+    func vaultErase(_ parameters: VaultEraseParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `vault.init`.
+    ///
+    /// Creates a vault. The payload is its passcode, and the payload of the answer is its recovery key.
+    func vaultInit(_ parameters: VaultInitParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `vault.lock`.
+    ///
+    /// Locks the vault, immediately or after a grace.
+    func vaultLock(_ parameters: VaultLockParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `vault.quarantine`.
+    ///
+    /// Lists, restores or discards rows in quarantine.
+    func vaultQuarantine(_ parameters: VaultQuarantineParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `vault.status`.
+    ///
+    /// Reports the state of the vault. The daemon answers it in every state.
+    func vaultStatus(_ parameters: VaultStatusParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `vault.unlock`.
+    ///
+    /// Unlocks the vault. The credential is the payload.
+    func vaultUnlock(_ parameters: VaultUnlockParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `vault.watch`.
+    ///
+    /// Subscribes the connection to notifications about the vault. A later call replaces the subscription.
+    func vaultWatch(_ parameters: VaultWatchParameters, _ context: consuming Context) throws -> Answer
+}
+
+/// What answers the requests of the methods of the family `item`.
+package protocol ItemMethodHandlers {
+    /// What a handler knows of a request besides its parameters.
+    associatedtype Context: ~Copyable
+    /// What a handler gives.
+    associatedtype Answer: ~Copyable
+
     /// Answers `item.explain`.
     ///
     /// Reports where an item is or would be stored, and what the client may do with it. The first bytes of
@@ -896,6 +997,15 @@ package protocol MethodHandler {
     ///
     /// Lists a page of items, with what a client could do with each in a state of the vault.
     func itemSimulate(_ parameters: ItemSimulateParameters, _ context: consuming Context) throws -> Answer
+}
+
+/// What answers the requests of the methods of the family `keychain`.
+package protocol KeychainMethodHandlers {
+    /// What a handler knows of a request besides its parameters.
+    associatedtype Context: ~Copyable
+    /// What a handler gives.
+    associatedtype Answer: ~Copyable
+
     /// Answers `keychain.add`.
     ///
     /// Adds an item to the keychain. The payload is its secret, or empty if the daemon generates a key.
@@ -936,6 +1046,15 @@ package protocol MethodHandler {
     /// Changes every item that the query finds. The payload is the new secret; without one the secret is
     /// kept, unless 'emptySecret' is true.
     func keychainUpdate(_ parameters: KeychainUpdateParameters, _ context: consuming Context) throws -> Answer
+}
+
+/// What answers the requests of the methods of the family `lease`.
+package protocol LeaseMethodHandlers {
+    /// What a handler knows of a request besides its parameters.
+    associatedtype Context: ~Copyable
+    /// What a handler gives.
+    associatedtype Answer: ~Copyable
+
     /// Answers `lease.grant`.
     ///
     /// Grants clients the right to read an item for a limited time.
@@ -948,6 +1067,15 @@ package protocol MethodHandler {
     ///
     /// Ends a lease.
     func leaseRevoke(_ parameters: LeaseRevokeParameters, _ context: consuming Context) throws -> Answer
+}
+
+/// What answers the requests of the methods of the family `passcode`.
+package protocol PasscodeMethodHandlers {
+    /// What a handler knows of a request besides its parameters.
+    associatedtype Context: ~Copyable
+    /// What a handler gives.
+    associatedtype Answer: ~Copyable
+
     /// Answers `passcode.change`.
     ///
     /// Changes the passcode. The payload is the credential and the new passcode.
@@ -960,10 +1088,6 @@ package protocol MethodHandler {
     ///
     /// Sets the passcode of a vault without one. The new passcode is the payload.
     func passcodeSet(_ parameters: PasscodeSetParameters, _ context: consuming Context) throws -> Answer
-    /// Answers `request.cancel`.
-    ///
-    /// Cancels a request of the same connection.
-    func requestCancel(_ parameters: RequestCancelParameters, _ context: consuming Context) throws -> Answer
     /// Answers `slot.add`.
     ///
     /// Creates a recovery key, which is the payload of the answer.
@@ -980,6 +1104,15 @@ package protocol MethodHandler {
     ///
     /// Reports which keyslot a credential opens. The credential is the payload.
     func slotTest(_ parameters: SlotTestParameters, _ context: consuming Context) throws -> Answer
+}
+
+/// What answers the requests of the methods of the family `trash`.
+package protocol TrashMethodHandlers {
+    /// What a handler knows of a request besides its parameters.
+    associatedtype Context: ~Copyable
+    /// What a handler gives.
+    associatedtype Answer: ~Copyable
+
     /// Answers `trash.empty`.
     ///
     /// Destroys what is in the trash: one entry, or all that a group has in it.
@@ -992,42 +1125,47 @@ package protocol MethodHandler {
     ///
     /// Takes an item out of the trash, with its protection, its dates and its former values.
     func trashRestore(_ parameters: TrashRestoreParameters, _ context: consuming Context) throws -> Answer
-    /// Answers `vault.blockers`.
-    ///
-    /// Lists a page of what is in use of the vault: open files and running transfers, of all clients.
-    func vaultBlockers(_ parameters: VaultBlockersParameters, _ context: consuming Context) throws -> Answer
-    /// Answers `vault.check`.
-    ///
-    /// Checks a page of rows, and repairs them if requested, or the contents of some files.
-    func vaultCheck(_ parameters: VaultCheckParameters, _ context: consuming Context) throws -> Answer
-    /// Answers `vault.erase`.
-    ///
-    /// Destroys the keys of the vault, and then everything else. Nothing can be read afterwards.
-    func vaultErase(_ parameters: VaultEraseParameters, _ context: consuming Context) throws -> Answer
-    /// Answers `vault.init`.
-    ///
-    /// Creates a vault. The payload is its passcode, and the payload of the answer is its recovery key.
-    func vaultInit(_ parameters: VaultInitParameters, _ context: consuming Context) throws -> Answer
-    /// Answers `vault.lock`.
-    ///
-    /// Locks the vault, immediately or after a grace.
-    func vaultLock(_ parameters: VaultLockParameters, _ context: consuming Context) throws -> Answer
-    /// Answers `vault.quarantine`.
-    ///
-    /// Lists, restores or discards rows in quarantine.
-    func vaultQuarantine(_ parameters: VaultQuarantineParameters, _ context: consuming Context) throws -> Answer
-    /// Answers `vault.status`.
-    ///
-    /// Reports the state of the vault. The daemon answers it in every state.
-    func vaultStatus(_ parameters: VaultStatusParameters, _ context: consuming Context) throws -> Answer
-    /// Answers `vault.unlock`.
-    ///
-    /// Unlocks the vault. The credential is the payload.
-    func vaultUnlock(_ parameters: VaultUnlockParameters, _ context: consuming Context) throws -> Answer
-    /// Answers `vault.watch`.
-    ///
-    /// Subscribes the connection to notifications about the vault. A later call replaces the subscription.
-    func vaultWatch(_ parameters: VaultWatchParameters, _ context: consuming Context) throws -> Answer
+}
+
+/// What answers the requests of every method.
+///
+/// The compiler demands one function a method.
+package protocol MethodHandler {
+    /// What a handler knows of a request besides its parameters.
+    associatedtype Context: ~Copyable
+    /// What a handler gives.
+    associatedtype Answer: ~Copyable
+
+    associatedtype AccessFamily: AccessMethodHandlers
+    where AccessFamily.Context == Context, AccessFamily.Answer == Answer
+    var access: AccessFamily { get }
+    associatedtype AuditFamily: AuditMethodHandlers where AuditFamily.Context == Context, AuditFamily.Answer == Answer
+    var audit: AuditFamily { get }
+    associatedtype BackupFamily: BackupMethodHandlers
+    where BackupFamily.Context == Context, BackupFamily.Answer == Answer
+    var backup: BackupFamily { get }
+    associatedtype ContextFamily: ContextMethodHandlers
+    where ContextFamily.Context == Context, ContextFamily.Answer == Answer
+    var context: ContextFamily { get }
+    associatedtype EntitlementFamily: EntitlementMethodHandlers
+    where EntitlementFamily.Context == Context, EntitlementFamily.Answer == Answer
+    var entitlement: EntitlementFamily { get }
+    associatedtype FileFamily: FileMethodHandlers where FileFamily.Context == Context, FileFamily.Answer == Answer
+    var file: FileFamily { get }
+    associatedtype VaultFamily: VaultMethodHandlers where VaultFamily.Context == Context, VaultFamily.Answer == Answer
+    var vault: VaultFamily { get }
+    associatedtype ItemFamily: ItemMethodHandlers where ItemFamily.Context == Context, ItemFamily.Answer == Answer
+    var item: ItemFamily { get }
+    associatedtype KeychainFamily: KeychainMethodHandlers
+    where KeychainFamily.Context == Context, KeychainFamily.Answer == Answer
+    var keychain: KeychainFamily { get }
+    associatedtype LeaseFamily: LeaseMethodHandlers where LeaseFamily.Context == Context, LeaseFamily.Answer == Answer
+    var lease: LeaseFamily { get }
+    associatedtype PasscodeFamily: PasscodeMethodHandlers
+    where PasscodeFamily.Context == Context, PasscodeFamily.Answer == Answer
+    var passcode: PasscodeFamily { get }
+    associatedtype TrashFamily: TrashMethodHandlers where TrashFamily.Context == Context, TrashFamily.Answer == Answer
+    var trash: TrashFamily { get }
 }
 
 extension MethodHandler {
@@ -1039,98 +1177,102 @@ extension MethodHandler {
     ///   - context: What the handler knows besides.
     package func dispatch(_ method: Method, _ params: JSONObject, _ context: consuming Context) throws -> Answer {
         switch method {
-        case .accessAllow: try accessAllow(AccessAllowParameters(params: params), context)
-        case .accessDeny: try accessDeny(AccessDenyParameters(params: params), context)
-        case .accessList: try accessList(AccessListParameters(params: params), context)
-        case .accessRemove: try accessRemove(AccessRemoveParameters(params: params), context)
-        case .auditList: try auditList(AuditListParameters(params: params), context)
-        case .auditVerify: try auditVerify(AuditVerifyParameters(params: params), context)
-        case .backupBegin: try backupBegin(BackupBeginParameters(params: params), context)
-        case .backupContents: try backupContents(BackupContentsParameters(params: params), context)
-        case .backupEnd: try backupEnd(BackupEndParameters(params: params), context)
-        case .backupRead: try backupRead(BackupReadParameters(params: params), context)
-        case .backupRegister: try backupRegister(BackupRegisterParameters(params: params), context)
-        case .backupSign: try backupSign(BackupSignParameters(params: params), context)
-        case .backupStatus: try backupStatus(BackupStatusParameters(params: params), context)
-        case .contextAuthenticate: try contextAuthenticate(ContextAuthenticateParameters(params: params), context)
-        case .contextEnd: try contextEnd(ContextEndParameters(params: params), context)
-        case .entitlementExplain: try entitlementExplain(EntitlementExplainParameters(params: params), context)
-        case .entitlementList: try entitlementList(EntitlementListParameters(params: params), context)
-        case .fileAllocate: try fileAllocate(FileAllocateParameters(params: params), context)
-        case .fileClose: try fileClose(FileCloseParameters(params: params), context)
-        case .fileExtent: try fileExtent(FileExtentParameters(params: params), context)
+        case .accessAllow: try self.access.accessAllow(AccessAllowParameters(params: params), context)
+        case .accessDeny: try self.access.accessDeny(AccessDenyParameters(params: params), context)
+        case .accessList: try self.access.accessList(AccessListParameters(params: params), context)
+        case .accessRemove: try self.access.accessRemove(AccessRemoveParameters(params: params), context)
+        case .auditList: try self.audit.auditList(AuditListParameters(params: params), context)
+        case .auditVerify: try self.audit.auditVerify(AuditVerifyParameters(params: params), context)
+        case .backupBegin: try self.backup.backupBegin(BackupBeginParameters(params: params), context)
+        case .backupContents: try self.backup.backupContents(BackupContentsParameters(params: params), context)
+        case .backupEnd: try self.backup.backupEnd(BackupEndParameters(params: params), context)
+        case .backupRead: try self.backup.backupRead(BackupReadParameters(params: params), context)
+        case .backupRegister: try self.backup.backupRegister(BackupRegisterParameters(params: params), context)
+        case .backupSign: try self.backup.backupSign(BackupSignParameters(params: params), context)
+        case .backupStatus: try self.backup.backupStatus(BackupStatusParameters(params: params), context)
+        case .contextAuthenticate:
+            try self.context.contextAuthenticate(ContextAuthenticateParameters(params: params), context)
+        case .contextEnd: try self.context.contextEnd(ContextEndParameters(params: params), context)
+        case .entitlementExplain:
+            try self.entitlement.entitlementExplain(EntitlementExplainParameters(params: params), context)
+        case .entitlementList: try self.entitlement.entitlementList(EntitlementListParameters(params: params), context)
+        case .fileAllocate: try self.file.fileAllocate(FileAllocateParameters(params: params), context)
+        case .fileClose: try self.file.fileClose(FileCloseParameters(params: params), context)
+        case .fileExtent: try self.file.fileExtent(FileExtentParameters(params: params), context)
         case .fileGetExtendedAttribute:
-            try fileGetExtendedAttribute(FileGetExtendedAttributeParameters(params: params), context)
-        case .fileKeepVersions: try fileKeepVersions(FileKeepVersionsParameters(params: params), context)
-        case .fileLink: try fileLink(FileLinkParameters(params: params), context)
-        case .fileList: try fileList(FileListParameters(params: params), context)
+            try self.file.fileGetExtendedAttribute(FileGetExtendedAttributeParameters(params: params), context)
+        case .fileKeepVersions: try self.file.fileKeepVersions(FileKeepVersionsParameters(params: params), context)
+        case .fileLink: try self.file.fileLink(FileLinkParameters(params: params), context)
+        case .fileList: try self.file.fileList(FileListParameters(params: params), context)
         case .fileListExtendedAttributes:
-            try fileListExtendedAttributes(FileListExtendedAttributesParameters(params: params), context)
-        case .fileMkdir: try fileMkdir(FileMkdirParameters(params: params), context)
-        case .fileOpen: try fileOpen(FileOpenParameters(params: params), context)
-        case .fileProtect: try fileProtect(FileProtectParameters(params: params), context)
-        case .filePunch: try filePunch(FilePunchParameters(params: params), context)
-        case .fileRead: try fileRead(FileReadParameters(params: params), context)
-        case .fileRemove: try fileRemove(FileRemoveParameters(params: params), context)
+            try self.file.fileListExtendedAttributes(FileListExtendedAttributesParameters(params: params), context)
+        case .fileMkdir: try self.file.fileMkdir(FileMkdirParameters(params: params), context)
+        case .fileOpen: try self.file.fileOpen(FileOpenParameters(params: params), context)
+        case .fileProtect: try self.file.fileProtect(FileProtectParameters(params: params), context)
+        case .filePunch: try self.file.filePunch(FilePunchParameters(params: params), context)
+        case .fileRead: try self.file.fileRead(FileReadParameters(params: params), context)
+        case .fileRemove: try self.file.fileRemove(FileRemoveParameters(params: params), context)
         case .fileRemoveExtendedAttribute:
-            try fileRemoveExtendedAttribute(FileRemoveExtendedAttributeParameters(params: params), context)
-        case .fileRemoveVersions: try fileRemoveVersions(FileRemoveVersionsParameters(params: params), context)
-        case .fileRename: try fileRename(FileRenameParameters(params: params), context)
-        case .fileRestore: try fileRestore(FileRestoreParameters(params: params), context)
-        case .fileSalvage: try fileSalvage(FileSalvageParameters(params: params), context)
-        case .fileSetAttributes: try fileSetAttributes(FileSetAttributesParameters(params: params), context)
+            try self.file.fileRemoveExtendedAttribute(FileRemoveExtendedAttributeParameters(params: params), context)
+        case .fileRemoveVersions:
+            try self.file.fileRemoveVersions(FileRemoveVersionsParameters(params: params), context)
+        case .fileRename: try self.file.fileRename(FileRenameParameters(params: params), context)
+        case .fileRestore: try self.file.fileRestore(FileRestoreParameters(params: params), context)
+        case .fileSalvage: try self.file.fileSalvage(FileSalvageParameters(params: params), context)
+        case .fileSetAttributes: try self.file.fileSetAttributes(FileSetAttributesParameters(params: params), context)
         case .fileSetExtendedAttribute:
-            try fileSetExtendedAttribute(FileSetExtendedAttributeParameters(params: params), context)
-        case .fileSpace: try fileSpace(FileSpaceParameters(params: params), context)
-        case .fileStat: try fileStat(FileStatParameters(params: params), context)
-        case .fileSymlink: try fileSymlink(FileSymlinkParameters(params: params), context)
-        case .fileSync: try fileSync(FileSyncParameters(params: params), context)
-        case .fileSyncTree: try fileSyncTree(FileSyncTreeParameters(params: params), context)
-        case .fileTruncate: try fileTruncate(FileTruncateParameters(params: params), context)
-        case .fileVersions: try fileVersions(FileVersionsParameters(params: params), context)
-        case .fileWrite: try fileWrite(FileWriteParameters(params: params), context)
-        case .hello: try hello(HelloParameters(params: params), context)
-        case .itemExplain: try itemExplain(ItemExplainParameters(params: params), context)
-        case .itemGet: try itemGet(ItemGetParameters(params: params), context)
-        case .itemList: try itemList(ItemListParameters(params: params), context)
-        case .itemMove: try itemMove(ItemMoveParameters(params: params), context)
-        case .itemProtect: try itemProtect(ItemProtectParameters(params: params), context)
-        case .itemPut: try itemPut(ItemPutParameters(params: params), context)
-        case .itemRemove: try itemRemove(ItemRemoveParameters(params: params), context)
-        case .itemShow: try itemShow(ItemShowParameters(params: params), context)
-        case .itemSimulate: try itemSimulate(ItemSimulateParameters(params: params), context)
-        case .keychainAdd: try keychainAdd(KeychainAddParameters(params: params), context)
-        case .keychainAgree: try keychainAgree(KeychainAgreeParameters(params: params), context)
-        case .keychainDelete: try keychainDelete(KeychainDeleteParameters(params: params), context)
-        case .keychainFind: try keychainFind(KeychainFindParameters(params: params), context)
-        case .keychainHistory: try keychainHistory(KeychainHistoryParameters(params: params), context)
-        case .keychainPublicKey: try keychainPublicKey(KeychainPublicKeyParameters(params: params), context)
-        case .keychainRestore: try keychainRestore(KeychainRestoreParameters(params: params), context)
-        case .keychainSign: try keychainSign(KeychainSignParameters(params: params), context)
-        case .keychainUpdate: try keychainUpdate(KeychainUpdateParameters(params: params), context)
-        case .leaseGrant: try leaseGrant(LeaseGrantParameters(params: params), context)
-        case .leaseList: try leaseList(LeaseListParameters(params: params), context)
-        case .leaseRevoke: try leaseRevoke(LeaseRevokeParameters(params: params), context)
-        case .passcodeChange: try passcodeChange(PasscodeChangeParameters(params: params), context)
-        case .passcodeRemove: try passcodeRemove(PasscodeRemoveParameters(params: params), context)
-        case .passcodeSet: try passcodeSet(PasscodeSetParameters(params: params), context)
-        case .requestCancel: try requestCancel(RequestCancelParameters(params: params), context)
-        case .slotAdd: try slotAdd(SlotAddParameters(params: params), context)
-        case .slotList: try slotList(SlotListParameters(params: params), context)
-        case .slotRemove: try slotRemove(SlotRemoveParameters(params: params), context)
-        case .slotTest: try slotTest(SlotTestParameters(params: params), context)
-        case .trashEmpty: try trashEmpty(TrashEmptyParameters(params: params), context)
-        case .trashList: try trashList(TrashListParameters(params: params), context)
-        case .trashRestore: try trashRestore(TrashRestoreParameters(params: params), context)
-        case .vaultBlockers: try vaultBlockers(VaultBlockersParameters(params: params), context)
-        case .vaultCheck: try vaultCheck(VaultCheckParameters(params: params), context)
-        case .vaultErase: try vaultErase(VaultEraseParameters(params: params), context)
-        case .vaultInit: try vaultInit(VaultInitParameters(params: params), context)
-        case .vaultLock: try vaultLock(VaultLockParameters(params: params), context)
-        case .vaultQuarantine: try vaultQuarantine(VaultQuarantineParameters(params: params), context)
-        case .vaultStatus: try vaultStatus(VaultStatusParameters(params: params), context)
-        case .vaultUnlock: try vaultUnlock(VaultUnlockParameters(params: params), context)
-        case .vaultWatch: try vaultWatch(VaultWatchParameters(params: params), context)
+            try self.file.fileSetExtendedAttribute(FileSetExtendedAttributeParameters(params: params), context)
+        case .fileSpace: try self.file.fileSpace(FileSpaceParameters(params: params), context)
+        case .fileStat: try self.file.fileStat(FileStatParameters(params: params), context)
+        case .fileSymlink: try self.file.fileSymlink(FileSymlinkParameters(params: params), context)
+        case .fileSync: try self.file.fileSync(FileSyncParameters(params: params), context)
+        case .fileSyncTree: try self.file.fileSyncTree(FileSyncTreeParameters(params: params), context)
+        case .fileTruncate: try self.file.fileTruncate(FileTruncateParameters(params: params), context)
+        case .fileVersions: try self.file.fileVersions(FileVersionsParameters(params: params), context)
+        case .fileWrite: try self.file.fileWrite(FileWriteParameters(params: params), context)
+        case .hello: try self.vault.hello(HelloParameters(params: params), context)
+        case .requestCancel: try self.vault.requestCancel(RequestCancelParameters(params: params), context)
+        case .vaultBlockers: try self.vault.vaultBlockers(VaultBlockersParameters(params: params), context)
+        case .vaultCheck: try self.vault.vaultCheck(VaultCheckParameters(params: params), context)
+        case .vaultErase: try self.vault.vaultErase(VaultEraseParameters(params: params), context)
+        case .vaultInit: try self.vault.vaultInit(VaultInitParameters(params: params), context)
+        case .vaultLock: try self.vault.vaultLock(VaultLockParameters(params: params), context)
+        case .vaultQuarantine: try self.vault.vaultQuarantine(VaultQuarantineParameters(params: params), context)
+        case .vaultStatus: try self.vault.vaultStatus(VaultStatusParameters(params: params), context)
+        case .vaultUnlock: try self.vault.vaultUnlock(VaultUnlockParameters(params: params), context)
+        case .vaultWatch: try self.vault.vaultWatch(VaultWatchParameters(params: params), context)
+        case .itemExplain: try self.item.itemExplain(ItemExplainParameters(params: params), context)
+        case .itemGet: try self.item.itemGet(ItemGetParameters(params: params), context)
+        case .itemList: try self.item.itemList(ItemListParameters(params: params), context)
+        case .itemMove: try self.item.itemMove(ItemMoveParameters(params: params), context)
+        case .itemProtect: try self.item.itemProtect(ItemProtectParameters(params: params), context)
+        case .itemPut: try self.item.itemPut(ItemPutParameters(params: params), context)
+        case .itemRemove: try self.item.itemRemove(ItemRemoveParameters(params: params), context)
+        case .itemShow: try self.item.itemShow(ItemShowParameters(params: params), context)
+        case .itemSimulate: try self.item.itemSimulate(ItemSimulateParameters(params: params), context)
+        case .keychainAdd: try self.keychain.keychainAdd(KeychainAddParameters(params: params), context)
+        case .keychainAgree: try self.keychain.keychainAgree(KeychainAgreeParameters(params: params), context)
+        case .keychainDelete: try self.keychain.keychainDelete(KeychainDeleteParameters(params: params), context)
+        case .keychainFind: try self.keychain.keychainFind(KeychainFindParameters(params: params), context)
+        case .keychainHistory: try self.keychain.keychainHistory(KeychainHistoryParameters(params: params), context)
+        case .keychainPublicKey:
+            try self.keychain.keychainPublicKey(KeychainPublicKeyParameters(params: params), context)
+        case .keychainRestore: try self.keychain.keychainRestore(KeychainRestoreParameters(params: params), context)
+        case .keychainSign: try self.keychain.keychainSign(KeychainSignParameters(params: params), context)
+        case .keychainUpdate: try self.keychain.keychainUpdate(KeychainUpdateParameters(params: params), context)
+        case .leaseGrant: try self.lease.leaseGrant(LeaseGrantParameters(params: params), context)
+        case .leaseList: try self.lease.leaseList(LeaseListParameters(params: params), context)
+        case .leaseRevoke: try self.lease.leaseRevoke(LeaseRevokeParameters(params: params), context)
+        case .passcodeChange: try self.passcode.passcodeChange(PasscodeChangeParameters(params: params), context)
+        case .passcodeRemove: try self.passcode.passcodeRemove(PasscodeRemoveParameters(params: params), context)
+        case .passcodeSet: try self.passcode.passcodeSet(PasscodeSetParameters(params: params), context)
+        case .slotAdd: try self.passcode.slotAdd(SlotAddParameters(params: params), context)
+        case .slotList: try self.passcode.slotList(SlotListParameters(params: params), context)
+        case .slotRemove: try self.passcode.slotRemove(SlotRemoveParameters(params: params), context)
+        case .slotTest: try self.passcode.slotTest(SlotTestParameters(params: params), context)
+        case .trashEmpty: try self.trash.trashEmpty(TrashEmptyParameters(params: params), context)
+        case .trashList: try self.trash.trashList(TrashListParameters(params: params), context)
+        case .trashRestore: try self.trash.trashRestore(TrashRestoreParameters(params: params), context)
         }
     }
 }

@@ -6,7 +6,7 @@ package import CofferWire
 
 // Access rules: rights to the items whose names match a pattern, which end only when they are removed.
 
-extension Vault {
+extension AccessHandlers {
     // MARK: Changing
 
     package func accessAllow(_ params: AccessAllowParameters, _ call: Call) throws -> Step {
@@ -34,7 +34,9 @@ extension Vault {
         if let same = try catalog.rules.all.first(where: rule.saysTheSame) {
             return .done(Reply(AccessRuleResult(number: same.number, held: held)))
         }
-        if rule.mayGiveMuch(besides: access.daemon.userID) { try requirePasscode(call, "can't add an access rule") }
+        if rule.mayGiveMuch(besides: vault.access.daemon.userID) {
+            try keyHandlers.requirePasscode(call, "can't add an access rule")
+        }
         let number = try catalog.change { _ in
             try requirePlace(for: rule, among: catalog.rules.all)
             return try catalog.rules.add(kind, client, verbs, pattern, in: group)
@@ -56,7 +58,8 @@ extension Vault {
 
     /// The verbs that a client of a pattern holds in a group without any rule.
     private func verbsHeld(by client: ClientPattern, in group: String) -> Set<Verb> {
-        guard let rights = try? access.rights(of: access.client(in: client)), rights.reach.contains(group) else {
+        guard let rights = try? vault.access.rights(of: vault.access.client(in: client)), rights.reach.contains(group)
+        else {
             return []
         }
         return rights.verbs
@@ -98,7 +101,7 @@ extension Vault {
 
     /// The rules that allow a client something.
     private func rulesAllowing(_ caller: Caller) -> [AccessRule] {
-        rules(for: caller.identity, isProgramHeld: caller.program != nil).filter { $0.kind == .allow }
+        vault.rules(for: caller.identity, isProgramHeld: caller.program != nil).filter { $0.kind == .allow }
     }
 
     /// The rules of the groups that a client administers, or those by which it shares.

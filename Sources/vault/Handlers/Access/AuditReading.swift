@@ -5,7 +5,7 @@ internal import CofferSystem
 package import CofferVault
 package import CofferWire
 
-extension Vault {
+extension AccessHandlers {
     package func auditList(_ params: AuditListParameters, _ call: Call) throws -> Step {
         call.isFor("can't read the audit")
         let limit = min(params.limit ?? .max, Limits.pageItems)

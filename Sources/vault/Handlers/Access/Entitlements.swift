@@ -5,13 +5,13 @@ package import CofferWire
 
 // What clients may do, for clients that may know it.
 
-extension Vault {
+extension AccessHandlers {
     package func entitlementList(_ params: EntitlementListParameters, _ call: Call) -> Step {
-        let rest = access.entitlements.dropFirst(params.after)
+        let rest = vault.access.entitlements.dropFirst(params.after)
         let page = rest.firstPage { $0.jsonByteCount }
         let result = EntitlementPage(
             entitlements: page,
-            trouble: entitlementTrouble,
+            trouble: vault.entitlementTrouble,
             next: page.count < rest.count ? rest.startIndex + page.count : nil
         )
         return .done(Reply(result))
@@ -21,23 +21,23 @@ extension Vault {
         if let credential = params.credential {
             let (unit, client) = try requester(of: params.subject)
             let address = CredentialAddress(unit: unit, id: credential)
-            return .done(Reply(access.explanation(of: client, observer?.answer(to: address, of: client))))
+            return .done(Reply(vault.access.explanation(of: client, observer?.answer(to: address, of: client))))
         }
         let client =
             switch params.subject {
             case .caller: call.caller.identity
             case .process(let number): try client(of: number, call)
-            case .unit(let name): access.client(in: .unit(name))
-            case .userUnit(let name): access.client(in: .userUnit(name))
+            case .unit(let name): vault.access.client(in: .unit(name))
+            case .userUnit(let name): vault.access.client(in: .userUnit(name))
             }
-        return .done(Reply(access.explanation(of: client)))
+        return .done(Reply(vault.access.explanation(of: client)))
     }
 
     /// A unit, and the client that requests credentials for it: its service manager, not the user that it runs as.
     private func requester(of subject: AccessSubject) throws(CofferError) -> (unit: String, client: ClientIdentity) {
         switch subject {
         case .unit(let name): return (name, ClientIdentity(userID: 0, groupID: 0, unit: name))
-        case .userUnit(let name): return (name, access.client(in: .userUnit(name)))
+        case .userUnit(let name): return (name, vault.access.client(in: .userUnit(name)))
         case .caller, .process:
             throw CofferError(.param, "parameter 'credential': expected 'unit' or 'userUnit' beside it")
         }

@@ -7,25 +7,25 @@ package import CofferWire
 
 // Leases: rights to read one item that expire.
 
-extension Vault {
+extension AccessHandlers {
     // MARK: Using
 
     /// Answers a request that a lease permits.
     ///
     /// The use is counted, and the count committed, before any data is sent.
     func answer(to method: Method, _ params: JSONObject, under lease: Lease, _ call: Call) throws -> Step {
-        if method == .itemShow { return try itemShow(ItemShowParameters(params: params), call) }
+        if method == .itemShow { return try itemHandlers.itemShow(ItemShowParameters(params: params), call) }
         let params = try ItemGetParameters(params: params)
         let state = try keys.state
         // A file is opened only after the commit, when the use has been counted: refuse a locked item before.
-        guard try require(params.name, in: lease.terms.group).info.protection.isReadable(in: state) else {
+        guard try vault.require(params.name, in: lease.terms.group).info.protection.isReadable(in: state) else {
             throw CofferError.locked(params.name.quoted, in: state, for: .read)
         }
         let catalog = try catalog
         // One change, so that a read that fails does not count as a use.
         return try catalog.change { _ in
             try catalog.leases.countUse(of: lease)
-            return try itemGet(params, call)
+            return try itemHandlers.itemGet(params, call)
         }
     }
 
@@ -34,7 +34,7 @@ extension Vault {
     package func leaseGrant(_ params: LeaseGrantParameters, _ call: Call) throws -> Step {
         try call.caller.requireHeld([.read], toLetIn: params.client)
         let group = try call.group(params.group)
-        let item = try require(params.name, in: group).info
+        let item = try vault.require(params.name, in: group).info
         let clock = settings.clock
         guard let bootID = clock.bootID else {
             throw CofferError(
@@ -56,9 +56,9 @@ extension Vault {
         call.isFor("can't grant a lease")
         let catalog = try catalog
         let number = try catalog.change { _ in
-            let sealedCount = try liveSealedLeases(in: catalog).count
-            let isFull = try liveLeases(in: catalog).count + sealedCount >= Limits.leases
-            if try isFull && usefulLeases(in: catalog).count + sealedCount >= Limits.leases {
+            let sealedCount = try vault.liveSealedLeases(in: catalog).count
+            let isFull = try vault.liveLeases(in: catalog).count + sealedCount >= Limits.leases
+            if try isFull && vault.usefulLeases(in: catalog).count + sealedCount >= Limits.leases {
                 throw CofferError(
                     .notAvailable,
                     "there are \(Limits.leases) leases, which is the most",
@@ -80,7 +80,7 @@ extension Vault {
         let catalog = try catalog
         let groups = call.caller.rights.reach
         let now = settings.clock.now
-        let page = try usefulLeases(in: catalog).filter { groups.contains($0.terms.group) }
+        let page = try vault.usefulLeases(in: catalog).filter { groups.contains($0.terms.group) }
             .map { LeaseInfo($0, at: now) }
             .page(after: params.after, \.number) { $0.greatestJSONByteCount }
         let result = LeasePage(
@@ -88,7 +88,7 @@ extension Vault {
             next: page.next,
             damaged: params.after == nil ? try catalog.leases.damaged : [],
             sealedCount: params.after == nil
-                ? try liveSealedLeases(in: catalog).count { groups.contains($0.group) } : 0
+                ? try vault.liveSealedLeases(in: catalog).count { groups.contains($0.group) } : 0
         )
         return .done(Reply(result))
     }
@@ -97,10 +97,10 @@ extension Vault {
     package func leaseRevoke(_ params: LeaseRevokeParameters, _ call: Call) throws -> Step {
         call.isFor("can't revoke lease \(params.number)")
         let catalog = try catalog
-        let isOwn = try liveLeases(in: catalog).contains {
+        let isOwn = try vault.liveLeases(in: catalog).contains {
             $0.number == params.number && call.caller.rights.reach.contains($0.terms.group)
         }
-        let isSealed = try liveSealedLeases(in: catalog).contains {
+        let isSealed = try vault.liveSealedLeases(in: catalog).contains {
             $0.number == params.number && call.caller.rights.reach.contains($0.group)
         }
         guard try isOwn || isSealed || catalog.leases.damaged.contains(params.number) else {

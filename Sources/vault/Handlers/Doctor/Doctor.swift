@@ -8,14 +8,14 @@ package import CofferWire
 
 // Checks and repairs, one bounded step a request, so that a check of the whole vault doesn't block other clients.
 
-extension Vault {
+extension VaultHandlers {
     // MARK: Checking
 
     package func vaultCheck(_ params: VaultCheckParameters, _ call: Call) throws -> Step {
         call.isFor("can't check the vault")
         let place = try CheckPlace(params.cursor)
         if place.stage == .contents {
-            return try ContentCheck(after: place.number, of: self, wantsProgress: params.wantsProgress, call)
+            return try ContentCheck(after: place.number, of: vault, wantsProgress: params.wantsProgress, call)
                 .resume()
         }
         let order = CheckOrder(groups: call.caller.rights.reach, repairs: params.repairs, now: wallClockMilliseconds())

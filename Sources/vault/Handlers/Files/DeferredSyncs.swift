@@ -7,15 +7,15 @@ package import CofferWire
 
 // What connections that defer syncs leave to a later sync: files that were closed, and commits.
 
-extension Vault {
+extension FileHandlers {
     /// Syncs the changes of the tree that were answered before they were on the disk.
     package func fileSyncTree(_ params: FileSyncTreeParameters, _ call: Call) throws -> Step {
         call.isFor("can't sync the changes")
         let store = try catalog.files
-        let files = params.includesClosedFiles ? closedFiles.files : []
-        closedFiles.files.removeFirst(files.count)
+        let files = params.includesClosedFiles ? shared.filesInUse.closed : []
+        shared.filesInUse.closed.removeFirst(files.count)
         call.atEnd { [self] in endSync(of: files, store) }
-        let underWay = params.includesClosedFiles ? closedFiles.beingSynced : []
+        let underWay = params.includesClosedFiles ? shared.filesInUse.beingSynced : []
         let all = files + underWay.filter { other in !files.contains { $0.file === other.file } }
         return claim(all, call) { [self] in
             try synchronize(all, store) { [self] in
@@ -33,18 +33,18 @@ extension Vault {
     func announceLater(_ file: OpenFile, by call: Call) {
         guard openCatalog?.changes.isWanted == true else { return }
         let origin = call.caller.identity.processID
-        if unannounced.contains(where: { $0.file === file && $0.origin == origin }) { return }
-        unannounced.append(UnannouncedFile(file, of: origin))
+        if shared.filesInUse.unannounced.contains(where: { $0.file === file && $0.origin == origin }) { return }
+        shared.filesInUse.unannounced.append(UnannouncedFile(file, of: origin))
     }
 
     /// Whether there are changes that are not synced, and of which no client was notified.
-    package var hasUnannounced: Bool { !unannounced.isEmpty }
+    package var hasUnannounced: Bool { !shared.filesInUse.unannounced.isEmpty }
 
     /// Records the changes that were not synced for a moment.
     package func announceUnsynced() {
-        defer { unannounced = [] }
+        defer { shared.filesInUse.unannounced = [] }
         guard let catalog = openCatalog else { return }
-        for unannounced in unannounced where unannounced.file.hasChanges {
+        for unannounced in shared.filesInUse.unannounced where unannounced.file.hasChanges {
             catalog.changes.origin = unannounced.origin
             catalog.changes.note(
                 (try? catalog.files.item(of: unannounced.file)).flatMap(\.self).map { ItemChange(.changed, $0) }
@@ -53,23 +53,24 @@ extension Vault {
     }
 
     /// Whether something waits for a sync.
-    package var hasDeferred: Bool { !closedFiles.files.isEmpty || openCatalog?.isBehind == true }
+    package var hasDeferred: Bool { !shared.filesInUse.closed.isEmpty || openCatalog?.isBehind == true }
 
     /// Leaves the sync of a file to a later one, if its client wants that.
     ///
     /// - Returns: Whether it was left.
     func defersSync(of file: OpenFile, _ call: Call) -> Bool {
-        guard call.caller.choice.defersSyncs, file.hasUnsyncedChunks, !file.isRevoked, !closedFiles.areTooMany else {
+        guard call.caller.choice.defersSyncs, file.hasUnsyncedChunks, !file.isRevoked, !shared.filesInUse.areTooMany
+        else {
             return false
         }
         let origin = call.caller.identity.processID
-        if let index = closedFiles.files.firstIndex(where: { $0.file === file }) {
-            if closedFiles.files[index].origin != origin { closedFiles.files[index].origin = nil }
+        if let index = shared.filesInUse.closed.firstIndex(where: { $0.file === file }) {
+            if shared.filesInUse.closed[index].origin != origin { shared.filesInUse.closed[index].origin = nil }
         } else {
             file.handleCount += 1
-            closedFiles.files.append(ClosedFile(file, by: origin))
+            shared.filesInUse.closed.append(ClosedFile(file, by: origin))
         }
-        if closedFiles.areMany { syncDeferred() }
+        if shared.filesInUse.areMany { syncDeferred() }
         return true
     }
 
@@ -105,19 +106,19 @@ extension Vault {
 
     /// Syncs what was deferred, beside the requests.
     package func syncDeferred() {
-        if !closedFiles.beingSynced.isEmpty { return }
-        guard !closedFiles.files.isEmpty, let store = openCatalog?.files else {
+        if !shared.filesInUse.beingSynced.isEmpty { return }
+        guard !shared.filesInUse.closed.isEmpty, let store = openCatalog?.files else {
             // What could not be synced is found again by the next sync.
             try? openCatalog?.makeDurable()
             return
         }
-        let files = Array(closedFiles.files.prefix(Limits.closedFilesAtOnce))
-        closedFiles.files.removeFirst(files.count)
-        closedFiles.beingSynced = files
-        chores.append(
+        let files = Array(shared.filesInUse.closed.prefix(Limits.closedFilesAtOnce))
+        shared.filesInUse.closed.removeFirst(files.count)
+        shared.filesInUse.beingSynced = files
+        shared.chores.append(
             Chore(tenant: 0) { [self] call in
                 call.atEnd { [self] in
-                    closedFiles.beingSynced = []
+                    shared.filesInUse.beingSynced = []
                     endSync(of: files, store)
                 }
                 return claim(files, call) { [self] in
@@ -166,7 +167,7 @@ extension Vault {
         for closed in files {
             let file = closed.file
             if file.hasUnsyncedChunks && !file.isUnlinked && openCatalog?.files === store {
-                closedFiles.files.append(closed)
+                shared.filesInUse.closed.append(closed)
             } else {
                 file.handleCount -= 1
                 store.close(file)

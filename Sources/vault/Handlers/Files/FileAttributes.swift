@@ -8,7 +8,7 @@ package import CofferWire
 
 // Attributes of files, by their names or their handles. They are metadata, which classes do not concern.
 
-extension Vault {
+extension FileHandlers {
     /// What a request names, or has open.
     ///
     /// - Parameter isChanged: Whether it is to be changed: then what was stored before the first unlock, since the daemon

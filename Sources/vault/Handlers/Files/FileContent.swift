@@ -9,7 +9,7 @@ package import CofferWire
 
 // Open files: read and written in place, on worker threads, with one change of a file at a time.
 
-extension Vault {
+extension FileHandlers {
     /// Reads a part of an open file.
     package func fileRead(_ params: FileReadParameters, _ call: Call) throws -> Step {
         let handle = try call.caller.handles.reader(params.handle)

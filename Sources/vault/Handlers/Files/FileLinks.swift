@@ -6,7 +6,7 @@ package import CofferWire
 
 // Symbolic links, and further names of files.
 
-extension Vault {
+extension FileHandlers {
     package func fileSymlink(_ params: FileSymlinkParameters, _ call: Call) throws -> Step {
         let group = try call.group(params.group)
         call.isFor("can't make \(params.name.quoted)")

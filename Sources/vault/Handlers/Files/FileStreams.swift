@@ -8,7 +8,7 @@ internal import Glibc
 
 // Streams files with an overlay to a client in parts. The rows of a part are looked up when it is read.
 
-extension Vault {
+extension FileHandlers {
     /// Reads a file with an overlay, or a part of it.
     package func getInParts(
         _ item: FileItem,

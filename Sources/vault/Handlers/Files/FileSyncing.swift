@@ -7,7 +7,7 @@ package import CofferWire
 
 // Syncing and closing open files.
 
-extension Vault {
+extension FileHandlers {
     /// Makes the writes to a file durable.
     package func fileSync(_ params: FileSyncParameters, _ call: Call) throws -> Step {
         let handle = try call.caller.handles[params.handle]
@@ -98,7 +98,7 @@ extension Vault {
         then next: @escaping Step.Next
     ) throws -> Step {
         guard let catalog = openCatalog, catalog.files === store else { throw CofferError.vaultIsGone }
-        unannounced.removeAll { $0.file === file }
+        shared.filesInUse.unannounced.removeAll { $0.file === file }
         try commit(file, store, catalog, logging: logged)
         return .committed { [self] in try giveBack([file], store, then: next) }
     }
@@ -142,7 +142,7 @@ extension Vault {
             handle.isWriter = false
             file.removeWriter()
             // A request that fails releases its claims itself: a second release would admit two writers.
-            if handle.isShared ? !file.hasWriter : handle.isRegistered { freedClaims.append(.writer(of: file)) }
+            if handle.isShared ? !file.hasWriter : handle.isRegistered { shared.claims.freed.append(.writer(of: file)) }
         }
         file.handleCount -= 1
         handle.store?.close(file)
@@ -150,17 +150,17 @@ extension Vault {
 
     /// Syncs and closes the files that a connection left open.
     package func releaseHandles(of caller: Caller) {
-        endBackup(of: caller)
+        BackupHandlers(shared).endBackup(of: caller)
         for handle in caller.handles.takeAll() {
             guard handle.access.writes, let store = handle.store else {
                 release(handle)
                 continue
             }
-            orphanCount += 1
-            chores.append(
+            shared.filesInUse.orphanCount += 1
+            shared.chores.append(
                 Chore(tenant: caller.tenant) { [self] call in
                     call.atEnd { [self] in
-                        orphanCount -= 1
+                        shared.filesInUse.orphanCount -= 1
                         release(handle)
                     }
                     return synchronize(handle.file, store, call) { .done }
@@ -173,7 +173,7 @@ extension Vault {
     package func keepWhatWasWritten() {
         guard let store = openCatalog?.files else { return }
         for file in store.changedFiles where file.isRevoked && !file.isBeingChanged {
-            chores.append(Chore(tenant: 0) { [self] call in synchronize(file, store, call) { .done } })
+            shared.chores.append(Chore(tenant: 0) { [self] call in synchronize(file, store, call) { .done } })
         }
     }
 

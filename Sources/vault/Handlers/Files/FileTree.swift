@@ -9,7 +9,7 @@ package import CofferWire
 
 // The tree of files and directories. From the first unlock on, everything except changing a class works in every state.
 
-extension Vault {
+extension FileHandlers {
     package func fileStat(_ params: FileStatParameters, _ call: Call) throws -> Step {
         let group = try call.group(params.group)
         let files = try catalog.files
@@ -47,7 +47,7 @@ extension Vault {
             // The copy of a directory inherits unless its source is stricter.
             var stricter: ProtectionClass?
             if let least = params.leastClass {
-                let inherited = try classOfNewFile(params.name, in: group, call)
+                let inherited = try vault.classOfNewFile(params.name, in: group, call)
                 if inherited.stricter(least) != inherited { stricter = least }
             }
             try catalog.files.makeDirectory(

@@ -7,7 +7,7 @@ package import CofferWire
 
 // The former contents of files.
 
-extension Vault {
+extension FileHandlers {
     package func fileVersions(_ params: FileVersionsParameters, _ call: Call) throws -> Step {
         let group = try call.group(params.group)
         call.isFor("can't list the versions of \(params.name.quoted)")

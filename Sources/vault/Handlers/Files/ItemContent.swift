@@ -5,7 +5,7 @@ package import CofferWire
 
 // The content of an item in an answer, whichever store it is in.
 
-extension Vault {
+extension FileHandlers {
     /// The requested part of an item's bytes.
     package static func range(_ params: ItemGetParameters, in count: Int64) throws(CofferError) -> Range<Int64> {
         let start = params.offset ?? 0

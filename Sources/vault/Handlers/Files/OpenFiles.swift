@@ -11,7 +11,7 @@ package import CofferWire
 
 // Opening files, and creating them.
 
-extension Vault {
+extension FileHandlers {
     /// Opens a file for reading and writing in place, and creates it if the client asks for that.
     package func fileOpen(_ params: FileOpenParameters, _ call: Call) throws -> Step {
         _ = try call.group(params.group)
@@ -148,7 +148,7 @@ extension Vault {
     ) throws -> OpenFile {
         let protectionClass =
             try params.protectionClass
-            ?? classOfNewFile(params.name, in: group, call).stricter(params.leastClass)
+            ?? vault.classOfNewFile(params.name, in: group, call).stricter(params.leastClass)
         let state = try keys.state
         guard protectionClass.permits(.create, in: state) else {
             throw CofferError.locked(params.name.quoted, in: state, for: .write)
@@ -233,7 +233,7 @@ extension Vault {
             handle.isWriter = true
             return try next()
         }
-        if claims.isTaken(.writer(of: file)) {
+        if shared.claims.isTaken(.writer(of: file)) {
             if waits && call.caller.handles.writes(file) {
                 throw CofferError(
                     .param,
@@ -259,13 +259,13 @@ extension Vault {
             try call.checkWanted()
             try checkUsable(handle, for: .write)
             if file.isUndone {
-                freedClaims.append(.writer(of: file))
+                shared.claims.freed.append(.writer(of: file))
                 return try retry()
             }
             file.addWriter(isShared: handle.isShared)
             handle.isWriter = true
             // Another handle may share it before this request ends.
-            if handle.isShared { claims.keep(.writer(of: file)) }
+            if handle.isShared { shared.claims.keep(.writer(of: file)) }
             try store.prepareWriting(file)
             return try next()
         }

@@ -1,10 +1,10 @@
 package import CofferCore
 internal import CofferKeychain
 internal import CofferKeys
-package import CofferVault
+internal import CofferVault
 internal import CofferWire
 
-extension Vault {
+extension ItemHandlers {
     /// Follows the expiry dates of items.
     ///
     /// Before the first unlock, names can't be read: what has expired by then is reported afterwards.
@@ -16,14 +16,15 @@ extension Vault {
     ///   is known.
     package func followExpiry(isWanted: Bool, at now: Int64) -> (expired: [ItemChange], wait: Int64?) {
         guard isWanted, let catalog = openCatalog, let keys = openKeys else {
-            expiryWatch = nil
+            shared.expiryWatch = nil
             return ([], nil)
         }
-        let watch = expiryWatch.flatMap { $0.catalog === catalog ? $0 : nil } ?? ExpiryWatch(of: catalog, at: now)
-        expiryWatch = watch
+        let watch =
+            shared.expiryWatch.flatMap { $0.catalog === catalog ? $0 : nil } ?? ExpiryWatch(of: catalog, at: now)
+        shared.expiryWatch = watch
         if watch.isDue(at: now), keys.state != .beforeFirstUnlock {
             let dates = watch.beginSearch(at: now)
-            chores.append(Chore(tenant: 0) { [self] call in try searchExpired(dates, for: watch, call) })
+            shared.chores.append(Chore(tenant: 0) { [self] call in try searchExpired(dates, for: watch, call) })
         }
         return (watch.takeExpired(), watch.wait(at: now))
     }

@@ -6,7 +6,7 @@ internal import CofferSystem
 package import CofferVault
 package import CofferWire
 
-extension Vault {
+extension ItemHandlers {
     /// Renames an item: one row of the catalog, which needs the store key only.
     package func itemMove(_ params: ItemMoveParameters, _ call: Call) throws -> Step {
         let group = try call.group(params.group)
@@ -19,7 +19,7 @@ extension Vault {
             } else {
                 try move(located.item, params, in: group, call)
             }
-            let moved = try require(params.target, in: group)
+            let moved = try vault.require(params.target, in: group)
             changes.note(moved.item.renamed(from: params.name))
             return moved.info
         }
@@ -67,8 +67,8 @@ extension Vault {
     private func move(_ item: StoredItem, _ params: ItemMoveParameters, in group: String, _ call: Call) throws {
         let catalog = try catalog
         let target = params.target
-        if case .keychain = item { try checkNoDirectory(target, in: group, catalog) }
-        if let existing = try stored(target, in: group)?.item {
+        if case .keychain = item { try fileHandlers.checkNoDirectory(target, in: group, catalog) }
+        if let existing = try vault.stored(target, in: group)?.item {
             try checkReplacing(existing, target, params.replaces)
             // A file takes the place of a file itself.
             if existing.protection.store == .keychain || item.protection.store == .keychain {
@@ -111,9 +111,11 @@ extension Vault {
     }
 
     /// Finds an item; a directory of that name is an error.
-    private func requireItem(_ name: ItemName, in group: String) throws -> Located {
-        if let located = try stored(name, in: group) { return located }
-        guard try catalog.files.entry(name, in: group)?.isDirectory == true else { return try require(name, in: group) }
+    private func requireItem(_ name: ItemName, in group: String) throws -> Vault.Located {
+        if let located = try vault.stored(name, in: group) { return located }
+        guard try catalog.files.entry(name, in: group)?.isDirectory == true else {
+            return try vault.require(name, in: group)
+        }
         throw CofferError(
             .param,
             "can't move \(name.quoted): it is a directory, and no item",
@@ -140,12 +142,12 @@ extension Vault {
                 hint: "name a class or an accessibility: it is converted to the item's store"
             )
         }
-        let located = try require(params.name, in: group)
+        let located = try vault.require(params.name, in: group)
         let store = located.info.protection.store
         if let target = params.store, target != store {
             wishes.existing = located.info.protection
-            return try settled(params.name, in: group, call) { [self, wishes] in
-                try changeStore(of: require(params.name, in: group), to: target, wishes, params, call)
+            return try fileHandlers.settled(params.name, in: group, call) { [self, wishes] in
+                try changeStore(of: vault.require(params.name, in: group), to: target, wishes, params, call)
             }
         }
         let named = asked ?? located.info.protection
@@ -169,7 +171,7 @@ extension Vault {
                 preconditionFailure("a protection is converted to the store of its item")
             }
             if located.info.protection != protection { changes.note(located.item.change(.changed)) }
-            return try require(params.name, in: group).info
+            return try vault.require(params.name, in: group).info
         }
         let warnings = protection.warnings(convertedFrom: named.store == store || wishes.namesBoth ? nil : named)
         return .done(Reply(ProtectionChange(item: item, warnings: warnings)))

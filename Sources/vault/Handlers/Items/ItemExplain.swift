@@ -7,13 +7,13 @@ internal import CofferRouting
 package import CofferVault
 package import CofferWire
 
-extension Vault {
+extension ItemHandlers {
     package func itemExplain(_ params: ItemExplainParameters, _ call: Call) throws -> Step {
         let caller = call.caller
         let sample = try call.attachments.takePayload().orEmpty()
         let group = try caller.group(params.wishes.group)
         let spot = try params.name.map { try catalog.files.spot(of: $0, in: group) }
-        let present = try params.name.flatMap { try self.present($0, in: group, at: spot) }
+        let present = try params.name.flatMap { try vault.present($0, in: group, at: spot) }
         let located = present?.located
         let byteCount = params.byteCount ?? located?.info.byteCount ?? Int64(sample.count)
         let client = params.client.map { ClientIdentity($0, of: caller.identity) } ?? caller.identity
@@ -30,7 +30,7 @@ extension Vault {
                     content,
                     size: .exactly(byteCount),
                     for: client,
-                    entitled: (try? self.access.rights(of: client))?.protection
+                    entitled: (try? vault.access.rights(of: client))?.protection
                 )
             }
         let state = try params.state ?? keys.state
@@ -55,8 +55,8 @@ extension Vault {
     }
 
     /// The verdict of the put that stored an item.
-    private func keptVerdict(of located: Located) -> Verdict? {
-        Verdict(located.item.decision, of: located.info.protection, routing.bounds)
+    private func keptVerdict(of located: Vault.Located) -> Verdict? {
+        Verdict(located.item.decision, of: located.info.protection, vault.routing.bounds)
     }
 
     package func itemSimulate(_ params: ItemSimulateParameters, _ call: Call) throws -> Step {
@@ -152,7 +152,7 @@ extension Vault {
     /// Why a client may not use a method on the items of a group in any state; `nil` if it may.
     private func denial(of method: Method, to client: ClientIdentity, in group: String) -> CofferError? {
         do throws(CofferError) {
-            let caller = Caller(client, try access.rights(of: client))
+            let caller = Caller(client, try vault.access.rights(of: client))
             _ = try caller.group(group)
             return Gate.refusal(of: method, [:], to: caller.rights, and: .nothing)
         } catch {

@@ -25,7 +25,7 @@ struct FileTarget {
     let context: AuthenticationContext
 }
 
-extension Vault {
+extension ItemHandlers {
     func putInFileStore(
         _ target: FileTarget,
         _ intake: consuming PutContent,
@@ -58,7 +58,7 @@ extension Vault {
     private func commit(_ write: ContentWrite, _ byteCount: Int64, _ target: FileTarget) throws {
         // The content was sealed under the class that was right when the transfer began. If another client has stored
         // an item with another protection meanwhile, that item stays.
-        let replaced = try present(target.name, in: target.group)
+        let replaced = try vault.present(target.name, in: target.group)
         guard replaced?.protection == target.replacing else {
             throw CofferError(
                 .duplicateItem,

@@ -10,12 +10,12 @@ package import CofferVault
 package import CofferWire
 internal import Glibc
 
-extension Vault {
+extension ItemHandlers {
     package func itemPut(_ params: ItemPutParameters, _ call: Call) throws -> Step {
         let group = try call.group(params.wishes.group)
         guard try catalog.files.mayKeepVersions else { return try put(params, in: group, call) }
         // What is replaced becomes a version, with all that was written to it.
-        return try settled(params.name, in: group, call) { [self] in try put(params, in: group, call) }
+        return try fileHandlers.settled(params.name, in: group, call) { [self] in try put(params, in: group, call) }
     }
 
     private func put(_ params: ItemPutParameters, in group: String, _ call: Call) throws -> Step {
@@ -44,7 +44,7 @@ extension Vault {
         _ call: Call
     ) throws -> Step {
         let spot = try catalog.files.spot(of: params.name, in: group)
-        let before = try present(params.name, in: group, at: spot)
+        let before = try vault.present(params.name, in: group, at: spot)
         if params.isIfAbsent && before != nil { throw CofferError.existsAlready(params.name) }
         try params.checkAttributes()
         let replaced = before?.located?.qualifiedItem
@@ -121,7 +121,7 @@ extension Vault {
         _ name: ItemName?,
         in group: String,
         at spot: FileSpot?,
-        over existing: Present?,
+        over existing: Vault.Present?,
         _ wishes: PlacementOptions,
         _ content: RawSpan,
         size: RoutingFacts.Size,
@@ -144,15 +144,15 @@ extension Vault {
                 existing: existing?.protection,
                 directory: spot?.defaultClass,
                 entitled: entitled,
-                configured: routing.protection(of: name, from: client),
+                configured: vault.routing.protection(of: name, from: client),
                 group: try catalog.defaultClass(of: group, keys)
             ),
-            bounds: routing.bounds
+            bounds: vault.routing.bounds
         )
     }
 
     /// Refuses to make an item of a name that means one of another kind.
-    private func checkCreatable(_ name: ItemName, over existing: Present?) throws(CofferError) {
+    private func checkCreatable(_ name: ItemName, over existing: Vault.Present?) throws(CofferError) {
         guard existing == nil, let qualified = QualifiedName(name) else { return }
         throw CofferError(
             .param,
@@ -194,14 +194,14 @@ extension Vault {
         _ accessibility: Accessibility,
         _ decision: String,
         at spot: FileSpot,
-        over before: Present?,
+        over before: Vault.Present?,
         _ context: AuthenticationContext,
         _ contents: MovedContents = MovedContents()
     ) throws {
         let key = GenericPasswordKey(params.name, in: spot.group)
         let (catalog, replaced) = (try catalog, before?.located?.item)
         try catalog.change { changes in
-            if before == nil { try checkNoDirectory(at: spot, catalog) }
+            if before == nil { try fileHandlers.checkNoDirectory(at: spot, catalog) }
             let file = replaced?.file
             try checkReplacing(file.map(StoredItem.file))
             var change = params.change

@@ -10,7 +10,7 @@ package import CofferVault
 package import CofferWire
 internal import Glibc
 
-extension Vault {
+extension ItemHandlers {
     // MARK: Reading
 
     /// Reads an item, or a part of it.
@@ -34,9 +34,9 @@ extension Vault {
         }
         let output = Held(descriptor)
         if catalog.files.hasChunks(file) {
-            return try afterUse(of: call.lease) { try self.getInParts(file, params, to: output, call) }
+            return try afterUse(of: call.lease) { try fileHandlers.getInParts(file, params, to: output, call) }
         }
-        let range = try Self.range(params, in: file.byteCount)
+        let range = try FileHandlers.range(params, in: file.byteCount)
         let read = try catalog.files.prepareRead(file)
         call.atEnd { self.openCatalog?.files.finished(read) }
         return try afterUse(of: call.lease) {
@@ -47,7 +47,7 @@ extension Vault {
 
     /// Reads a keychain item whose name is no path.
     private func getQualified(_ params: ItemGetParameters, in group: String, _ call: Call) throws -> Step {
-        guard let item = try qualified(params.name, in: group) else { throw CofferError.notFound(params.name) }
+        guard let item = try vault.qualified(params.name, in: group) else { throw CofferError.notFound(params.name) }
         guard item.isExtractable else { throw CofferError.staysInside(item) }
         let secret = try catalog.keychain.secret(of: item, with: call.caller.context)
         return try .content(Self.part(of: secret, params), .keychain(item.accessibility), expiryDate: item.expiryDate)
@@ -60,7 +60,7 @@ extension Vault {
 
     /// The requested part of a secret.
     private static func part(of secret: consuming SecretBytes, _ params: ItemGetParameters) throws -> SecretBytes {
-        let range = try range(params, in: Int64(secret.count))
+        let range = try FileHandlers.range(params, in: Int64(secret.count))
         if range.count == secret.count { return secret }
         return try secret.withBytes { bytes in
             try SecretBytes(copying: bytes.extracting(Int(range.lowerBound)..<Int(range.upperBound)))
@@ -88,7 +88,7 @@ extension Vault {
 
     /// Sends the content with the reply.
     private func deliver(_ read: ContentRead, _ range: Range<Int64>, _ name: ItemName) throws -> Step {
-        try Self.checkFits(range, name)
+        try FileHandlers.checkFits(range, name)
         // A switch of threads costs more than opening a chunk.
         if let cached = try read.collectIfCached(range) { return reply(with: cached, of: read) }
         return .work(with: ()) { (_) throws(CofferError) in
@@ -104,7 +104,7 @@ extension Vault {
     }
 
     package func itemShow(_ params: ItemShowParameters, _ call: Call) throws -> Step {
-        let located = try require(params.name, in: try call.group(params.group))
+        let located = try vault.require(params.name, in: try call.group(params.group))
         let (catalog, state) = (try catalog, try keys.state)
         switch located.item {
         case .keychain(let item):
@@ -117,7 +117,7 @@ extension Vault {
         call.isFor("can't list the items")
         if params.wantsCompletions { return try itemCompletions(params, call) }
         let keys = try keys
-        if params.isForExport { try requirePasscode(call, "can't list the items for an export") }
+        if params.isForExport { try keyHandlers.requirePasscode(call, "can't list the items for an export") }
         if params.isOfAllGroups && params.group != nil {
             throw CofferError(.param, "parameters 'group' and 'allGroups' were both given", hint: "give one of them")
         }
@@ -143,9 +143,9 @@ extension Vault {
     package func itemRemove(_ params: ItemRemoveParameters, _ call: Call) throws -> Step {
         call.isFor("can't remove \(params.name.quoted)")
         let group = try call.group(params.group)
-        if params.keepsInTrash && settings.trash.isOn { return try discard(params.name, in: group, call) }
+        if params.keepsInTrash && settings.trash.isOn { return try trashHandlers.discard(params.name, in: group, call) }
         let item: StoredItem
-        do { item = try require(params.name, in: group).item } catch let error as CofferError
+        do { item = try vault.require(params.name, in: group).item } catch let error as CofferError
             where error.code == .interactionNotAllowed
         {
             try removeSealed(params.name, in: group)

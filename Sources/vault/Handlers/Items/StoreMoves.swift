@@ -20,12 +20,12 @@ struct MovedContents {
     var keepCount: Int?
 }
 
-extension Vault {
+extension ItemHandlers {
     // MARK: Asked for in words
 
     /// Moves an item to the other store.
     func changeStore(
-        of located: Located,
+        of located: Vault.Located,
         to store: StoreName,
         _ wishes: RoutingWishes,
         _ params: ItemProtectParameters,
@@ -35,7 +35,7 @@ extension Vault {
         let verdict = try Routing.route(
             RoutingFacts(formerKind: info.kind, size: .exactly(info.byteCount)),
             wishes: wishes,
-            bounds: routing.bounds
+            bounds: vault.routing.bounds
         )
         let warnings = verdict.protection.warnings(convertedFrom: verdict.convertedFrom)
         func finish(_ move: (Catalog) throws -> ItemChange) throws -> Step {
@@ -43,7 +43,7 @@ extension Vault {
             let moved = try catalog.change { changes in
                 let change = try move(catalog)
                 changes.note(change)
-                return try require(params.name, in: info.group).info
+                return try vault.require(params.name, in: info.group).info
             }
             return .done(Reply(ProtectionChange(item: moved, warnings: warnings)))
         }
@@ -150,10 +150,10 @@ extension Vault {
         if !isReplaced || former.keepCount > 0 || !items.isEmpty { items.append((file, since)) }
         func collect(_ rest: ArraySlice<(item: FileItem, since: Int64)>) throws -> Step {
             guard let first = rest.first else { return try next(moved) }
-            return try open(first.item, for: .read, files, call) { [self] open in
-                close(open, files, atEndOf: call)
+            return try fileHandlers.open(first.item, for: .read, files, call) { [self] open in
+                fileHandlers.close(open, files, atEndOf: call)
                 guard open.byteCount <= Limits.secretBytes else { throw CofferError.noSecret(file, of: open.byteCount) }
-                return try read(0..<open.byteCount, of: open, files, call) { content in
+                return try fileHandlers.read(0..<open.byteCount, of: open, files, call) { content in
                     moved.all.append((Held(content), first.since))
                     return try collect(rest.dropFirst())
                 }

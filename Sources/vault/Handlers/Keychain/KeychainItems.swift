@@ -9,7 +9,7 @@ package import CofferWire
 
 // The keychain methods, after SecItem: add, find, update, delete.
 
-extension Vault {
+extension KeychainHandlers {
     // MARK: Adding
 
     package func keychainAdd(_ params: KeychainAddParameters, _ call: Call) throws -> Step {

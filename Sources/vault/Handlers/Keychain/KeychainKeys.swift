@@ -7,7 +7,7 @@ package import CofferWire
 
 // Private keys, which are used inside the daemon, and the history of secrets.
 
-extension Vault {
+extension KeychainHandlers {
     // MARK: Keys
 
     /// Signs with a private key, which never leaves the daemon.

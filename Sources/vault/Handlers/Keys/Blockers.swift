@@ -3,7 +3,7 @@ internal import CofferFiles
 package import CofferVault
 package import CofferWire
 
-extension Vault {
+extension VaultHandlers {
     package func vaultBlockers(_ params: VaultBlockersParameters, _ call: Call) throws -> Step {
         call.isFor("can't list what is in use")
         let files = try catalog.files

@@ -8,20 +8,20 @@ package import CofferWire
 
 // Factors that a client presents for items whose access control requires them. They don't unlock the vault.
 
-extension Vault {
+extension KeyHandlers {
     package func contextAuthenticate(_ params: ContextAuthenticateParameters, _ call: Call) throws -> Step {
         let payload = call.attachments.takePayload()
         let context = call.caller.context
-        let endCount = contextEndCount
+        let endCount = shared.authentications.endCount
         switch params.factor ?? .passcode {
         case .passcode:
             let credential = try given(payload, as: .passcode)
             try refuseWithoutPasscode()
             return try authenticate(credential, as: .passcode) { [self] _ in
                 // A lock that came meanwhile has ended all contexts, including this one.
-                if endCount == contextEndCount {
+                if endCount == shared.authentications.endCount {
                     context.confirmPasscode(until: deadline(params))
-                    noteAuthenticated(context)
+                    shared.authentications.note(context)
                 }
                 return .done
             }
@@ -33,9 +33,9 @@ extension Vault {
             return .work(with: typed, on: .keys) { (password) throws(CofferError) in
                 try stretching.stretch(password)
             } then: { [self] stretched in
-                if endCount == contextEndCount {
+                if endCount == shared.authentications.endCount {
                     context.show(stretched, until: deadline(params))
-                    noteAuthenticated(context)
+                    shared.authentications.note(context)
                 }
                 return .done
             }
@@ -45,20 +45,6 @@ extension Vault {
     package func contextEnd(_ params: ContextEndParameters, _ call: Call) -> Step {
         call.caller.context.end()
         return .done
-    }
-
-    /// Ends the authentication of all connections, including attempts in progress.
-    ///
-    /// With very many connections, of which few are authenticated, only those few cost time.
-    package func endContexts() {
-        contextEndCount += 1
-        for authenticated in authenticatedContexts { authenticated.context?.end() }
-        authenticatedContexts = []
-    }
-
-    private func noteAuthenticated(_ context: AuthenticationContext) {
-        authenticatedContexts.removeAll { $0.context == nil || $0.context === context }
-        authenticatedContexts.append(AuthenticatedContext(context: context))
     }
 
     /// Refuses what gives much away at once, unless the passcode was presented on the connection.

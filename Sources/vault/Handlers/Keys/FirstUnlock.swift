@@ -2,10 +2,10 @@ internal import CofferCore
 internal import CofferFiles
 internal import CofferKeychain
 internal import CofferKeys
-package import CofferVault
+internal import CofferVault
 internal import CofferWire
 
-extension Vault {
+extension VaultHandlers {
     /// Completes what had to wait until names can be read, if they can be now: after the first unlock, and after the
     /// keys of an earlier daemon were restored.
     ///
@@ -16,9 +16,9 @@ extension Vault {
         // If the disk is full, the next unlock tries again.
         try? catalog.restoreReplaced()
         if (try? catalog.files.hasDeferredRows()) == true {
-            chores.append(Chore(tenant: 0) { [self] call in try perform(DeferredRows(), call) })
+            shared.chores.append(Chore(tenant: 0) { [self] call in try perform(DeferredRows(), call) })
         }
-        sweepTrash()
+        trashHandlers.sweepTrash()
     }
 }
 

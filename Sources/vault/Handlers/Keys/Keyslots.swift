@@ -15,7 +15,7 @@ private struct Attempt: ~Copyable, Sendable {
     let change: KeybagChange?
 }
 
-extension Vault {
+extension KeyHandlers {
     // MARK: Credentials
 
     func given(_ payload: consuming SecretBytes?, as kind: Credential) throws(CofferError) -> GivenCredential {
@@ -68,7 +68,7 @@ extension Vault {
             do throws(CofferError) { granted = try keys.settle(outcome, at: settings.clock.now) } catch {
                 if error.code == .authFailed { observer?.attemptDidFail(failedAttempts(of: keys)) }
                 guard error.code == .authFailed, keys.attemptsEnded, !hadEnded, keys.erasesData else { throw error }
-                try eraseEverything()
+                try vaultHandlers.eraseEverything()
                 throw CofferError(
                     .authFailed,
                     "can't open the vault: it was the last wrong passcode, and the vault is erased"
@@ -90,14 +90,14 @@ extension Vault {
 
     package func passcodeSet(_ params: PasscodeSetParameters, _ call: Call) throws -> Step {
         let new = try newPasscode(call.attachments.takePayload(), cost: params.kdf)
-        let lockCount = lockCount
+        let lockCount = shared.lockCount
         let change = KeybagChange.passcode(new, erasesData: params.erasesData)
         return try authenticate(.nothing, as: .passcode, change) { [self] granted in
             try keys.adopt(granted.takeKeys())
             observer?.keysDidChange(by: call.caller)
             // A lock that came meanwhile had no effect on a vault without a passcode, so it is repeated.
-            if lockCount != self.lockCount { observer?.lock(graceSeconds: 0) }
-            return .done(Reply(try status()))
+            if lockCount != shared.lockCount { observer?.lock(graceSeconds: 0) }
+            return .done(Reply(try vaultHandlers.status()))
         }
     }
 
@@ -108,8 +108,8 @@ extension Vault {
         let new = try newPasscode(try secrets.next("the new passcode"), cost: params.kdf)
         try secrets.finish()
         let change = KeybagChange.passcode(new, erasesData: params.erasesData)
-        if let moved = try moved { return try recover(moved, credential, change, call) }
-        return try authenticate(credential, as: kind, change) { [self] _ in .done(Reply(try status())) }
+        if let moved = try vault.moved { return try recover(moved, credential, change, call) }
+        return try authenticate(credential, as: kind, change) { [self] _ in .done(Reply(try vaultHandlers.status())) }
     }
 
     private func recover(
@@ -125,15 +125,15 @@ extension Vault {
                 hint: "open the vault with a recovery key: 'coffer passcode change --recovery-key'"
             )
         }
-        let lockCount = lockCount
+        let lockCount = shared.lockCount
         return .work(with: Recovery(recoveryKey: recoveryKey, change: change), on: .keys) {
             (recovery) throws(CofferError) in
             try moved.recover(with: recovery.recoveryKey, recovery.change)
         } then: { [self] unlocked in
             let opened = try keys
-            if lockCount == self.lockCount { opened.adopt(unlocked) }
+            if lockCount == shared.lockCount { opened.adopt(unlocked) }
             observer?.keysDidChange(by: call.caller)
-            return .done(Reply(try status()))
+            return .done(Reply(try vaultHandlers.status()))
         }
     }
 
@@ -154,7 +154,7 @@ extension Vault {
                 changes.noteUntold(try catalog.keychain.countWantingPasscode())
                 try catalog.removeWantingPasscode()
             }
-            return .committed { [self] in .done(Reply(try status())) }
+            return .committed { [self] in .done(Reply(try vaultHandlers.status())) }
         }
     }
 
@@ -172,7 +172,7 @@ extension Vault {
     // MARK: Keyslots
 
     package func slotList(_ params: SlotListParameters, _ call: Call) throws -> Step {
-        if let moved = try moved { return .done(Reply(SlotList(slots: moved.slots))) }
+        if let moved = try vault.moved { return .done(Reply(SlotList(slots: moved.slots))) }
         let keys = try keys
         let labels = try openCatalog?.keyslotLabels(keys)
         return .done(Reply(SlotList(slots: labels?.described(keys.slots) ?? keys.slots)))

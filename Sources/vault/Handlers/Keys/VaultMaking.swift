@@ -8,14 +8,14 @@ internal import CofferPast
 package import CofferVault
 package import CofferWire
 
-extension Vault {
+extension VaultHandlers {
     package func vaultStatus(_ params: VaultStatusParameters, _ call: Call) throws -> Step {
         .done(Reply(try status(for: call.caller)))
     }
 
     /// - Parameter caller: The client, if it is to know of mounts that have not confirmed a lock.
     func status(for caller: Caller? = nil) throws(CofferError) -> VaultStatus {
-        let state = try state()
+        let state = try vault.state()
         let now = settings.clock.now
         let keys = openKeys
         // The state is reported even if the items can't be counted: it is needed most when something is wrong.
@@ -35,7 +35,7 @@ extension Vault {
             },
             lockAfterSeconds: idleLock?.seconds,
             lockAfterIsDefault: idleLock?.isDefault ?? false,
-            vaultID: try id,
+            vaultID: try vault.id,
             failedAttempts: keys?.failedAttempts ?? 0,
             retrySeconds: keys?.secondsToNextAttempt(at: now),
             attemptsEnded: keys?.attemptsEnded ?? false,
@@ -47,7 +47,7 @@ extension Vault {
             sealedCount: (try? catalog.map { try $0.keychain.sealedCount() + $0.files.sealedCount() }) ?? 0,
             trashCount: trash?.count ?? 0,
             trashByteCount: trash?.byteCount ?? 0,
-            configurationTrouble: trouble,
+            configurationTrouble: vault.trouble,
             unconfirmed: unconfirmedMounts(in: state, for: caller),
             faults: catalog?.faults ?? []
         )
@@ -82,21 +82,21 @@ extension Vault {
         }
         let recoveryKeyText = Held<SecretBytes>(text)
         let plan = VaultPlan(
-            passcode: hasPasscode ? try newPasscode(passcode, cost: params.kdf) : nil,
+            passcode: hasPasscode ? try keyHandlers.newPasscode(passcode, cost: params.kdf) : nil,
             recoveryPublicKey: publicKey,
             erasesData: params.erasesData
         )
-        let directory = try stateDirectory()
-        let deviceKeys = try deviceKeySource()
-        let lockCount = lockCount
-        try beginMaking()
+        let directory = try vault.stateDirectory()
+        let deviceKeys = try vault.deviceKeySource()
+        let lockCount = shared.lockCount
+        try vault.beginMaking()
         var isMade = false
-        call.atEnd { [self] in if !isMade { takeBackMaking() } }
+        call.atEnd { [self] in if !isMade { vault.takeBackMaking() } }
         return .work(with: plan, on: .keys) { (plan) throws(CofferError) in
             try VaultKeys.create(in: directory, deviceKeys, plan)
         } then: { [self] unlocked in
-            let opened = try endMaking()
-            if opened.state != .noPasscode && lockCount == self.lockCount { opened.adopt(unlocked) }
+            let opened = try vault.endMaking()
+            if opened.state != .noPasscode && lockCount == shared.lockCount { opened.adopt(unlocked) }
             isMade = true
             observer?.keysDidChange(by: call.caller)
             return .done(Reply(try status(), payload: recoveryKeyText.take()))
@@ -105,10 +105,10 @@ extension Vault {
 
     package func vaultUnlock(_ params: VaultUnlockParameters, _ call: Call) throws -> Step {
         let kind = params.credential ?? .passcode
-        let credential = try given(call.attachments.takePayload(), as: kind)
-        let lockCount = lockCount
-        return try authenticate(credential, as: kind) { [self] granted in
-            guard lockCount == self.lockCount else {
+        let credential = try keyHandlers.given(call.attachments.takePayload(), as: kind)
+        let lockCount = shared.lockCount
+        return try keyHandlers.authenticate(credential, as: kind) { [self] granted in
+            guard lockCount == shared.lockCount else {
                 throw CofferError(
                     .interactionNotAllowed,
                     "the vault was locked while it was being unlocked",
@@ -123,7 +123,7 @@ extension Vault {
     }
 
     package func vaultErase(_ params: VaultEraseParameters, _ call: Call) throws -> Step {
-        if let vaultID = params.vaultID, try id != vaultID {
+        if let vaultID = params.vaultID, try vault.id != vaultID {
             throw CofferError(
                 .param,
                 "parameter 'vaultID' is not the id of this vault",
@@ -137,19 +137,19 @@ extension Vault {
     func eraseEverything() throws(CofferError) {
         // Changes of this turn are committed and acknowledged before the erasure.
         observer?.commit()
-        lockCount += 1
-        endContexts()
+        shared.lockCount += 1
+        shared.authentications.endAll()
         defer { observer?.keysDidChange(by: nil) }
-        try erase()
+        try shared.erase()
         observer?.withholdPayloads(in: .noVault)
         removeRemains()
     }
 
     /// Removes the contents of erased vaults, on another thread.
     package func removeRemains() {
-        guard let directory = try? stateDirectory(), Erasure.hasRemains(in: directory) else { return }
+        guard let directory = try? vault.stateDirectory(), Erasure.hasRemains(in: directory) else { return }
         // What can't be removed now is unreadable without its keys, and is removed at the next start of the daemon.
-        chores.append(
+        shared.chores.append(
             Chore(tenant: 0) { _ in
                 .work(with: ()) { (_) throws(CofferError) in
                     try Erasure.removeRemains(in: directory)

@@ -7,7 +7,7 @@ internal import CofferPast
 package import CofferVault
 package import CofferWire
 
-extension Vault {
+extension TrashHandlers {
     private var trashMoment: TrashMoment {
         TrashMoment(wall: wallClockMilliseconds(), boot: settings.clock.now, bootID: settings.clock.bootID)
     }
@@ -16,7 +16,7 @@ extension Vault {
 
     /// Moves an item to the trash.
     func discard(_ name: ItemName, in group: String, _ call: Call) throws -> Step {
-        try settled(name, in: group, call) { [self] in
+        try fileHandlers.settled(name, in: group, call) { [self] in
             let result = try discardNow(name, in: group, call)
             sweepTrash()
             return .done(Reply(result))
@@ -26,10 +26,10 @@ extension Vault {
     private func discardNow(_ name: ItemName, in group: String, _ call: Call) throws -> ItemRemoveResult {
         let (catalog, moment) = (try catalog, trashMoment)
         let secret: KeychainItem?
-        do { secret = try require(name, in: group).item.secret } catch let error as CofferError
+        do { secret = try vault.require(name, in: group).item.secret } catch let error as CofferError
             where error.code == .interactionNotAllowed
         {
-            try checkSealedFile(name, in: group)
+            try itemHandlers.checkSealedFile(name, in: group)
             secret = nil
         }
         return try catalog.change(isRemoval: true) { changes in
@@ -136,7 +136,7 @@ extension Vault {
             time: trash.time(at: trashMoment)
         )
         guard countsTime || hasDoomed ?? true else { return }
-        chores.append(
+        shared.chores.append(
             Chore(tenant: 0) { [self] call in try perform(TrashSweep(settings.trash, trashMoment), call) }
         )
     }

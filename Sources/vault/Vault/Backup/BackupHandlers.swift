@@ -11,7 +11,11 @@ internal import Glibc
 
 // Backups, in every state of the vault: all that a client gets is sealed, and the key that signs is under the device key.
 
-extension Vault {
+package struct BackupHandlers: HandlerFamily {
+    package let shared: HandlerState
+
+    package init(_ shared: HandlerState) { self.shared = shared }
+
     package func backupStatus(_ params: BackupStatusParameters, _ call: Call) throws -> Step {
         call.isFor("can't tell how the vault is backed up")
         if params.countsLeftBehind {
@@ -30,7 +34,7 @@ extension Vault {
             configuration: record?.configuration,
             failed: record?.failure?.date,
             failure: record?.failure?.reason,
-            isUnderWay: backup != nil,
+            isUnderWay: shared.backup != nil,
             leftBehindCount: leftBehindCount
         )
     }
@@ -109,7 +113,7 @@ extension Vault {
 
     package func backupBegin(_ params: BackupBeginParameters, _ call: Call) throws -> Step {
         call.isFor("can't begin a backup")
-        guard backup == nil else {
+        guard shared.backup == nil else {
             throw CofferError(
                 .notAvailable,
                 "another backup of this vault is under way",
@@ -129,12 +133,12 @@ extension Vault {
             of: call.caller,
             catalog,
             try keys,
-            in: try stateDirectory(),
+            in: try vault.stateDirectory(),
             key,
             newest: record.newest
         )
         try session.begin(since: params.since)
-        backup = session
+        shared.backup = session
         call.atEnd { [self] in if !session.isReady { end(session) } }
         let copying = CatalogCopying(session) { [self] in observer?.commit() }
         return try perform(copying, call, wantsProgress: params.wantsProgress)
@@ -227,15 +231,15 @@ extension Vault {
 
     /// Ends the backup of a connection that has ended.
     package func endBackup(of caller: Caller) {
-        if let backup, backup.client === caller.context { end(backup) }
+        if let backup = shared.backup, backup.client === caller.context { end(backup) }
     }
 
     private func end(_ session: BackupSession) {
-        guard backup === session else { return }
-        backup = nil
+        guard shared.backup === session else { return }
+        shared.backup = nil
         session.end()
         let catalog = session.catalog
-        chores.append(
+        shared.chores.append(
             Chore(tenant: 0) { [self] _ in
                 func resume() -> Step {
                     guard openCatalog === catalog else { return .done }
@@ -248,7 +252,9 @@ extension Vault {
 
     /// The backup that the connection of a request has begun.
     private func session(of call: Call) throws(CofferError) -> BackupSession {
-        guard let backup, backup.client === call.caller.context, backup.isReady, backup.catalog === openCatalog else {
+        guard let backup = shared.backup, backup.client === call.caller.context, backup.isReady,
+            backup.catalog === openCatalog
+        else {
             throw Self.noBackup
         }
         return backup

@@ -2,7 +2,27 @@ package import CofferCore
 package import CofferVault
 package import CofferWire
 
-extension Vault: MethodHandler {
+/// The handlers of a vault's methods.
+///
+/// Each family is a value that owns nothing: all of them share ``CofferVault/HandlerState``.
+package struct Handlers: MethodHandler {
+    package let shared: HandlerState
+
+    package init(of vault: Vault) { shared = HandlerState(of: vault) }
+
+    package var access: AccessHandlers { AccessHandlers(shared: shared) }
+    package var audit: AccessHandlers { access }
+    package var backup: BackupHandlers { BackupHandlers(shared) }
+    package var context: KeyHandlers { passcode }
+    package var entitlement: AccessHandlers { access }
+    package var file: FileHandlers { FileHandlers(shared: shared) }
+    package var item: ItemHandlers { ItemHandlers(shared: shared) }
+    package var keychain: KeychainHandlers { KeychainHandlers(shared: shared) }
+    package var lease: AccessHandlers { access }
+    package var passcode: KeyHandlers { KeyHandlers(shared: shared) }
+    package var trash: TrashHandlers { TrashHandlers(shared: shared) }
+    package var vault: VaultHandlers { VaultHandlers(shared: shared) }
+
     /// Carries out a request that the gate has admitted.
     ///
     /// - Parameters:
@@ -12,7 +32,7 @@ extension Vault: MethodHandler {
     /// - Throws: An error of the request; one that does not name the operation is about ``Call/subject``.
     package func begin(_ method: Method, _ params: JSONObject, _ call: Call) throws -> Step {
         try call.attachments.check(for: method)
-        if let lease = call.lease { return try answer(to: method, params, under: lease, call) }
+        if let lease = call.lease { return try access.answer(to: method, params, under: lease, call) }
         return try dispatch(method, params, call)
     }
 
@@ -21,11 +41,61 @@ extension Vault: MethodHandler {
         switch method {
         case .hello: return .noVault
         // A vault that can't be opened can still be erased.
-        case .vaultErase: return (try? state()) ?? .deviceKeyMissing
-        default: return try state()
+        case .vaultErase: return (try? shared.vault.state()) ?? .deviceKeyMissing
+        default: return try shared.vault.state()
         }
     }
+}
 
+/// Answers what concerns rights and their use: access rules, entitlements, leases and the audit.
+package struct AccessHandlers: HandlerFamily, AccessMethodHandlers, AuditMethodHandlers, EntitlementMethodHandlers,
+    LeaseMethodHandlers
+{
+    package let shared: HandlerState
+}
+
+/// Answers what reads and changes the file store, by path or by handle.
+package struct FileHandlers: HandlerFamily, FileMethodHandlers {
+    package let shared: HandlerState
+}
+
+/// Answers what concerns items by their names, in whichever store they are.
+package struct ItemHandlers: HandlerFamily, ItemMethodHandlers {
+    package let shared: HandlerState
+}
+
+/// Answers what reads and changes the keychain store, by attributes.
+package struct KeychainHandlers: HandlerFamily, KeychainMethodHandlers {
+    package let shared: HandlerState
+}
+
+/// Answers what concerns credentials: the passcode, keyslots, and what is presented on a connection.
+package struct KeyHandlers: HandlerFamily, PasscodeMethodHandlers, ContextMethodHandlers {
+    package let shared: HandlerState
+}
+
+/// Answers what concerns the trash.
+package struct TrashHandlers: HandlerFamily, TrashMethodHandlers {
+    package let shared: HandlerState
+}
+
+/// Answers what concerns the vault as a whole: its making, its states, its check.
+package struct VaultHandlers: HandlerFamily, VaultMethodHandlers {
+    package let shared: HandlerState
+}
+
+extension BackupHandlers: BackupMethodHandlers {}
+
+// A family may need another.
+extension HandlerFamily {
+    var fileHandlers: FileHandlers { FileHandlers(shared: shared) }
+    var itemHandlers: ItemHandlers { ItemHandlers(shared: shared) }
+    var keyHandlers: KeyHandlers { KeyHandlers(shared: shared) }
+    var trashHandlers: TrashHandlers { TrashHandlers(shared: shared) }
+    var vaultHandlers: VaultHandlers { VaultHandlers(shared: shared) }
+}
+
+extension VaultHandlers {
     package func hello(_ params: HelloParameters, _ call: Call) throws(CofferError) -> Step {
         guard params.protocolNumber >= Int64(Version.protocolNumber) else {
             throw CofferError(

@@ -1,0 +1,50 @@
+package import CofferCore
+package import CofferWire
+
+/// Carries out in the daemon what follows from a change of the keys.
+package protocol VaultObserver: AnyObject {
+    /// The end of a lock's grace, in nanoseconds of boot time; `nil` if there is none.
+    var graceEnd: UInt64? { get }
+    /// The idle time after which the vault is locked.
+    var idleLock: IdleLock { get }
+    /// The keys were loaded or wiped by a request or an erasure.
+    ///
+    /// - Parameter caller: The client that presented the credential; `nil` if there is none.
+    func keysDidChange(by caller: Caller?)
+    /// A client asks for a lock.
+    ///
+    /// - Parameter graceSeconds: Its grace; `nil` for the configured one.
+    func lock(graceSeconds: Int?)
+    /// Withholds the payloads of pending answers whose keys are gone.
+    func withholdPayloads(in state: VaultState)
+    /// A client has presented a wrong credential.
+    func attemptDidFail(_ attempts: FailedAttempts)
+    /// A client has changed its subscription.
+    func subscriptionsDidChange()
+    /// A client cancels requests.
+    func cancelRequest(_ id: RequestID, besides call: Call)
+    /// The number of files that a tenant has open, and that of all tenants.
+    func openFileCounts(of tenant: Int) -> (held: Int, used: Int)
+    /// The mounts that have not confirmed that they have dropped what a lock ended.
+    var unconfirmedMounts: [UnconfirmedMount] { get }
+    /// What the connections use, in the order of their numbers.
+    var uses: [ConnectionUse] { get }
+    /// The answer that a service manager would get for a credential.
+    func answer(to address: CredentialAddress, of client: ClientIdentity) -> CredentialAnswer
+    /// Commits the changes so far, and sends their answers.
+    func commit()
+}
+
+/// What a connection uses of the vault.
+package struct ConnectionUse {
+    package let number: Int
+    package let caller: Caller
+    /// The methods of its running transfers, and the items that they name.
+    package let transfers: [(method: Method, name: String?)]
+
+    package init(_ number: Int, _ caller: Caller, transfers: [(method: Method, name: String?)]) {
+        self.number = number
+        self.caller = caller
+        self.transfers = transfers
+    }
+}
