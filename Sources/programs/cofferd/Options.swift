@@ -35,7 +35,7 @@ struct Options {
     var idleExitSeconds: Int?
     var trashDays = Limits.defaultTrashDays
     var trashByteCount = Limits.defaultTrashBytes
-    var presencePolicy = Presence.Policy()
+    var presence = Presence.Policy()
     /// `nil` for the default, which depends on whether the daemon belongs to a login.
     var locksOnLogout: Bool?
     /// Whether to check the configuration only.
@@ -111,29 +111,21 @@ struct Options {
     }
 
     private mutating func take(_ file: ConfigurationFile) throws(CofferError) {
-        for section in file.sections {
-            switch section.name {
-            case "Service": for entry in section.entries { try take(entry, in: section, of: file) }
-            case "Routing", "Default": continue
-            default:
+        for section in file.sections where section.name != "Routing" && section.name != "Default" {
+            guard section.name == "Service" else {
                 throw file.wrong(
                     section.line,
                     "there is no section [\(section.name)]",
                     hint: "there are [Service], [Routing] and [Default]"
                 )
             }
+            for entry in section.entries {
+                guard let option = DaemonOption.all.first(where: { $0.setting == entry.key }) else {
+                    throw file.unknown(entry, in: section, known: DaemonOption.all.compactMap(\.setting))
+                }
+                try option.take(entry, of: file, into: &self)
+            }
         }
-    }
-
-    private mutating func take(
-        _ entry: ConfigurationFile.Entry,
-        in section: ConfigurationFile.Section,
-        of file: ConfigurationFile
-    ) throws(CofferError) {
-        guard let option = DaemonOption.all.first(where: { $0.setting == entry.key }) else {
-            throw file.unknown(entry, in: section, known: DaemonOption.all.compactMap(\.setting))
-        }
-        try option.take(entry, of: file, into: &self)
     }
 
     /// Prints a text, and exits.
@@ -156,7 +148,7 @@ struct Options {
         configuration.endsOnLastDisconnect = scratch != nil
         configuration.trashDays = trashDays
         configuration.trashByteCount = trashByteCount
-        configuration.presencePolicy = presencePolicy
+        configuration.presencePolicy = presence
         // An administrator unlocks the system's vault and logs out; it has to stay open for the services.
         configuration.presencePolicy.locksOnLogout = locksOnLogout ?? (configuration.daemon.loginUserID != nil)
         configuration.journalHasReads = readsInJournal
