@@ -107,7 +107,7 @@ struct KeyExportTests {
             (["get", "key:it", "--format", "openssh"], "OpenSSH has no keys of x25519"),
             (["get", "password", "--format", "pkcs8"], "'password' is none"),
             (["keychain", "find", "--account", "password", "--format", "raw"], "the item that was found is none"),
-            (["get", "key:it", "--format", "raw", "--range", "0:1"], "--format is for the whole key"),
+            (["get", "key:it", "--format", "raw", "--range", "0:1"], "--format and --range can't be combined"),
             (["keychain", "find", "--all", "--format", "raw"], "--format is for the secret of one item"),
         ]
         for (words, reason) in refusals {

@@ -21,9 +21,7 @@ package struct BackupKeyOptions: ParsableArguments {
     package init() {}
 
     package func validate() throws {
-        if passphraseFd != nil && needsRecoveryKey {
-            throw ValidationError("give either the passphrase or the recovery key")
-        }
+        try exclude(["--passphrase-fd": passphraseFd != nil], ["--recovery-key": needsRecoveryKey])
     }
 
     private var needsRecoveryKey: Bool { recoveryKey || recoveryKeyFd != nil }

@@ -15,9 +15,7 @@ package struct CredentialOptions: ParsableArguments {
     package init() {}
 
     package func validate() throws {
-        if passcode.passcodeFd != nil && kind == .recoveryKey {
-            throw ValidationError("give either the passcode or a recovery key")
-        }
+        try exclude(["--passcode-fd": passcode.passcodeFd != nil], ["--recovery-key": kind == .recoveryKey])
     }
 
     /// The kind of the credential.

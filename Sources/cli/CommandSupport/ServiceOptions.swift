@@ -18,7 +18,7 @@ package struct ServiceOptions: ParsableArguments {
     var user = false
 
     func validate() throws {
-        if user && unit == nil { throw ValidationError("--user goes with --for") }
+        try require("--for", unit != nil, for: ["--user": user])
         guard let service, let unit else { return }
         if service.contains("/") || !service.hasSuffix(".service") && !service.hasSuffix("@") {
             throw ValidationError("--for \(quotedForDisplay(service)): expected a service, such as backup.service")

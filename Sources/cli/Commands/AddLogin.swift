@@ -38,7 +38,7 @@ struct AddLogin: ParsableCommand {
 
     func validate() throws {
         try recipe.validate()
-        if !generate && !recipe.isUsual { throw ValidationError("--length and the like go with --generate") }
+        try require("--generate", generate, for: ["a recipe such as --length": !recipe.isUsual])
     }
 
     func run() throws {

@@ -22,12 +22,11 @@ struct FromBackupOptions: ParsableArguments {
     @OptionGroup var key: BackupKeyOptions
 
     func validate() throws {
-        guard fromBackup == nil else { return }
-        if snapshot != nil || state != nil || key.recoveryKey || key.recoveryKeyFd != nil || key.passphraseFd != nil {
-            throw ValidationError(
-                "--snapshot, --state, --passphrase-fd, --recovery-key and --recovery-key-fd are for --from-backup"
-            )
-        }
+        let others: KeyValuePairs = [
+            "--snapshot": snapshot != nil, "--state": state != nil, "--passphrase-fd": key.passphraseFd != nil,
+            "--recovery-key": key.recoveryKey, "--recovery-key-fd": key.recoveryKeyFd != nil,
+        ]
+        try require("--from-backup", fromBackup != nil, for: others)
     }
 }
 

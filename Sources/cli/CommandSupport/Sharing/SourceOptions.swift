@@ -16,7 +16,7 @@ package struct SourceOptions: ParsableArguments {
     package init() {}
 
     package func validate() throws {
-        if from != nil && access.group != nil { throw ValidationError("--from says the group: leave out --group") }
+        try exclude(["--from": from != nil], ["--group": access.group != nil])
     }
 
     /// The group of the item.

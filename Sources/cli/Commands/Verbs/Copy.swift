@@ -53,7 +53,7 @@ struct Copy: ParsableCommand {
     }
 
     func validate() throws {
-        if osc52 && duration != nil { throw ValidationError("--osc52 can't clear the clipboard, so --for has no use") }
+        try exclude(["--osc52": osc52], ["--for": duration != nil])
     }
 
     func run() throws {

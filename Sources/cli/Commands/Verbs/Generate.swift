@@ -125,10 +125,9 @@ struct PasswordRecipe: ParsableArguments {
     static let listedWords = 7776
 
     func validate() throws {
-        if words != nil && (length != nil || symbols || alphabet != nil) {
-            throw ValidationError("--words can't be combined with --length, --symbols or --alphabet")
-        }
-        if symbols && alphabet != nil { throw ValidationError("--symbols and --alphabet can't be combined") }
+        let others: KeyValuePairs = ["--length": length != nil, "--symbols": symbols, "--alphabet": alphabet != nil]
+        try exclude(["--words": words != nil], others)
+        try exclude(["--symbols": symbols], ["--alphabet": alphabet != nil])
         guard Self.lengths.contains(length ?? words ?? 1) else {
             throw ValidationError(
                 "a password has \(Self.lengths.lowerBound) to \(Self.lengths.upperBound) characters or words"

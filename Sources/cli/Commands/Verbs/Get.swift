@@ -39,9 +39,7 @@ struct Get: ParsableCommand {
     }
 
     func validate() throws {
-        if key.keyFormat != nil && (range != nil || field != nil) {
-            throw ValidationError("--format is for the whole key, without --field and --range")
-        }
+        try exclude(["--format": key.keyFormat != nil], ["--field": field != nil, "--range": range != nil])
     }
 
     func run() throws {

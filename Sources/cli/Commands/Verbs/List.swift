@@ -53,10 +53,8 @@ struct List: ParsableCommand {
     @OptionGroup var format: FormatOptions
 
     func validate() throws {
-        if allGroups && access.group != nil { throw ValidationError("give either --group or --all-groups") }
-        if tree && (long || format.json) {
-            throw ValidationError("--tree does not go together with --long or --json")
-        }
+        try exclude(["--all-groups": allGroups], ["--group": access.group != nil])
+        try exclude(["--tree": tree], ["--long": long, "--json": format.json])
     }
 
     func run() throws {

@@ -111,7 +111,7 @@ struct AddOneTimeKey: ParsableCommand {
     private static let addressBytes = 4096
 
     func validate() throws {
-        if qr != nil && uriFd != nil { throw ValidationError("--qr and --uri-fd can't be combined") }
+        try exclude(["--qr": qr != nil], ["--uri-fd": uriFd != nil])
     }
 
     func run() throws {

@@ -29,9 +29,8 @@ struct PlacementArguments: ParsableArguments {
     var structured = false
 
     func validate() throws {
-        if readability.readable != nil && (protection != nil || accessible != nil) {
-            throw ValidationError("--readable can't be combined with --protection or --accessible")
-        }
+        let classes: KeyValuePairs = ["--protection": protection != nil, "--accessible": accessible != nil]
+        try exclude(["--readable": readability.readable != nil], classes)
     }
 
     /// The options as parameters of a request.

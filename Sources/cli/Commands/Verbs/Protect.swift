@@ -60,13 +60,11 @@ struct Protect: ParsableCommand {
     @OptionGroup var format: FormatOptions
 
     func validate() throws {
-        let isAsked = protection != nil || readability.readable != nil || store != nil
-        guard isAsked, protection == nil || readability.readable == nil else {
-            throw ValidationError("give CLASS or --readable, or --store, with one of them or by itself")
+        guard protection != nil || readability.readable != nil || store != nil else {
+            throw ValidationError("give CLASS, --readable or --store")
         }
-        if store != nil && (recursive || isDefault) {
-            throw ValidationError("--store is for an item: leave out --recursive and --default")
-        }
+        try exclude(["CLASS": protection != nil], ["--readable": readability.readable != nil])
+        try exclude(["--store": store != nil], ["--recursive": recursive, "--default": isDefault])
     }
 
     func run() throws {

@@ -52,11 +52,11 @@ struct Put: ParsableCommand {
     @OptionGroup var format: FormatOptions
 
     func validate() throws {
-        if field != nil && (ifAbsent || explain || allowEmpty || keep != nil || !notes.isEmpty || control.isGiven) {
-            throw ValidationError(
-                "--field can't be combined with --if-absent, --explain, --allow-empty, --keep, --expires, --note, --tag or --access-control"
-            )
-        }
+        let others: KeyValuePairs = [
+            "--if-absent": ifAbsent, "--explain": explain, "--allow-empty": allowEmpty, "--keep": keep != nil,
+            "--expires, --note or --tag": !notes.isEmpty, "--access-control": control.isGiven,
+        ]
+        try exclude(["--field": field != nil], others)
     }
 
     func run() throws {

@@ -29,10 +29,8 @@ struct Receive: ParsableCommand {
     @OptionGroup var format: FormatOptions
 
     func validate() throws {
-        if recipient && (file != nil || target != nil) {
-            throw ValidationError("--recipient takes no file and no name")
-        }
-        if target != nil && file == nil { throw ValidationError("--as is for the item of a file") }
+        try exclude(["--recipient": recipient], ["FILE": file != nil, "--as": target != nil])
+        try require("FILE", file != nil, for: ["--as": target != nil])
     }
 
     func run() throws {

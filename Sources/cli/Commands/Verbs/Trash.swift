@@ -116,7 +116,7 @@ struct EmptyTrash: ParsableCommand {
     @OptionGroup var format: FormatOptions
 
     func validate() throws {
-        if !names.isEmpty && entry != nil { throw ValidationError("give names, or --entry NUMBER") }
+        try exclude(["NAME": !names.isEmpty], ["--entry": entry != nil])
     }
 
     func run() throws {

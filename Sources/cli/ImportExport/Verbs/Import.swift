@@ -48,8 +48,8 @@ struct Import: ParsableCommand {
     @OptionGroup var output: FormatOptions
 
     func validate() throws {
-        if keyFile != nil && format != .keepass { throw ValidationError("--key-file is for the format keepass") }
-        if replace && skip { throw ValidationError("--replace and --skip can't be combined") }
+        try require("the format keepass", format == .keepass, for: ["--key-file": keyFile != nil])
+        try exclude(["--replace": replace], ["--skip": skip])
     }
 
     func run() throws {

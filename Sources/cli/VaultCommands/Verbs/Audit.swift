@@ -50,9 +50,11 @@ struct Audit: ParsableCommand {
     }
 
     func validate() throws {
-        if try verify && (follow || lines != nil || query() != AuditQuery()) {
-            throw ValidationError("--verify looks at every record: no other option goes with it")
-        }
+        let selecting: KeyValuePairs = [
+            "--follow": follow, "--lines": lines != nil, "--item": item != nil, "--group": group != nil,
+            "--unit": unit != nil, "--since": since != nil, "--refused": refused,
+        ]
+        try exclude(["--verify": verify], selecting)
         if let lines, lines < 0 { throw ValidationError("--lines is the number of the last records, 0 or more") }
     }
 

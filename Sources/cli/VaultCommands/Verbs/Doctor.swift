@@ -50,17 +50,16 @@ struct Doctor: ParsableCommand {
     @OptionGroup var format: FormatOptions
 
     func validate() throws {
-        if [`repair`, restore, discard, acknowledge, salvage != nil].filter({ $0 }).count > 1 {
-            throw ValidationError("give one of --repair, --restore, --discard, --acknowledge and --salvage")
-        }
-        if quick && (restore || discard || acknowledge || salvage != nil) {
-            throw ValidationError("--quick is for a check, with or without --repair")
-        }
-        if salvage == nil && access.group != nil { throw ValidationError("--group is for --salvage") }
+        try exclude(
+            ["--restore": restore],
+            ["--discard": discard],
+            ["--acknowledge": acknowledge],
+            ["--salvage": salvage != nil],
+            ["--repair": `repair`, "--quick": quick]
+        )
+        try require("--salvage", salvage != nil, for: ["--group": access.group != nil])
         if (salvage == nil) != (output == nil) { throw ValidationError("--salvage NAME and --output FILE go together") }
-        if confirmation.yes && !discard && !acknowledge {
-            throw ValidationError("--yes is for --discard and --acknowledge")
-        }
+        try require("--discard or --acknowledge", discard || acknowledge, for: ["--yes": confirmation.yes])
     }
 
     func run() throws {

@@ -43,24 +43,18 @@ struct Init: ParsableCommand {
     @OptionGroup var format: FormatOptions
 
     func validate() throws {
-        if machine && connection.socket != nil { throw ValidationError("--machine is for the machine's own socket") }
-        if machine && passcode.passcodeFd != nil { throw ValidationError("give either a passcode or --machine") }
-        if machine && eraseData { throw ValidationError("--erase-data makes no sense without a passcode") }
-        if noPasscode && passcode.passcodeFd != nil { throw ValidationError("give either a passcode or --no-passcode") }
-        if noPasscode && eraseData { throw ValidationError("--erase-data makes no sense without a passcode") }
-        if backup.fromBackup != nil {
-            guard !noPasscode, !machine, !noRecoveryKey, recoveryKey.recoveryKeyFile == nil else {
-                throw ValidationError("a vault from a backup gets a passcode, and has its recovery keys already")
-            }
-            return
-        }
-        if noRecoveryKey {
-            guard recoveryKey.recoveryKeyFile == nil else {
-                throw ValidationError("give either --recovery-key-file or --no-recovery-key")
-            }
-        } else {
-            try recoveryKey.validate(with: format, declining: ", or --no-recovery-key")
-        }
+        let passcodes: KeyValuePairs = ["--passcode-fd": passcode.passcodeFd != nil, "--erase-data": eraseData]
+        try exclude(["--machine": machine], ["--socket": connection.socket != nil])
+        try exclude(["--machine": machine, "--no-passcode": noPasscode], passcodes)
+        let keyFile: KeyValuePairs = ["--recovery-key-file": recoveryKey.recoveryKeyFile != nil]
+        // A backup has its recovery keys already, and gets a passcode.
+        let ofNewVaults: KeyValuePairs = [
+            "--machine": machine, "--no-passcode": noPasscode, "--no-recovery-key": noRecoveryKey,
+        ]
+        try exclude(["--from-backup": backup.fromBackup != nil], ofNewVaults)
+        try exclude(["--from-backup": backup.fromBackup != nil, "--no-recovery-key": noRecoveryKey], keyFile)
+        if backup.fromBackup != nil || noRecoveryKey { return }
+        try recoveryKey.validate(with: format, declining: ", or --no-recovery-key")
     }
 
     func run() throws {

@@ -116,9 +116,7 @@ struct TestSlot: ParsableCommand {
     @OptionGroup var format: FormatOptions
 
     func validate() throws {
-        if passcode && credential.kind == .recoveryKey {
-            throw ValidationError("give either the passcode or a recovery key")
-        }
+        try exclude(["--passcode": passcode], ["--recovery-key": credential.kind == .recoveryKey])
     }
 
     func run() throws {

@@ -28,7 +28,7 @@ struct Wait: ParsableCommand {
         if (goal == .readable) != (name != nil) {
             throw ValidationError("'readable' takes a name, and nothing else does")
         }
-        if goal != .readable && access.group != nil { throw ValidationError("--group is for 'readable'") }
+        try require("'readable'", goal == .readable, for: ["--group": access.group != nil])
     }
 
     func run() throws {

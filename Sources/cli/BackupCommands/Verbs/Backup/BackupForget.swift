@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import CofferBackup
+internal import CofferCommandSupport
 internal import CofferCore
 internal import CofferTerminal
 internal import CofferWire
@@ -50,7 +51,7 @@ struct BackupForget: ParsableCommand {
                 "name the snapshots to forget, or say by --keep-daily and the like which ones to keep"
             )
         }
-        if dryRun && prune { throw ValidationError("--prune does not go with --dry-run") }
+        try exclude(["--prune": prune], ["--dry-run": dryRun])
     }
 
     func run() throws {

@@ -33,8 +33,8 @@ struct FileAttribute: ParsableCommand {
     @OptionGroup var format: FormatOptions
 
     func validate() throws {
-        if write && remove { throw ValidationError("--write and --remove were both given") }
-        if (write || remove) && attribute == nil { throw ValidationError("say which ATTRIBUTE is meant") }
+        try exclude(["--write": write], ["--remove": remove])
+        try require("ATTRIBUTE", attribute != nil, for: ["--write": write, "--remove": remove])
     }
 
     func run() throws {

@@ -62,9 +62,7 @@ struct FileVersionsVerb: ParsableCommand {
     @OptionGroup var format: FormatOptions
 
     func validate() throws {
-        if [keep != nil, inherit, remove != nil].count(where: \.self) > 1 {
-            throw ValidationError("give one of --keep, --inherit and --remove")
-        }
+        try exclude(["--keep": keep != nil], ["--inherit": inherit], ["--remove": remove != nil])
     }
 
     func run() throws {

@@ -41,7 +41,7 @@ struct AddKeychainItem: ParsableCommand {
     @OptionGroup var format: FormatOptions
 
     func validate() throws {
-        if generate != nil && file != nil { throw ValidationError("a key that is made has no FILE") }
+        try exclude(["--generate": generate != nil], ["FILE": file != nil])
     }
 
     func run() throws {

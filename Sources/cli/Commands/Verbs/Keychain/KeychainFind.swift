@@ -46,10 +46,10 @@ struct FindKeychainItems: ParsableCommand {
     }
 
     func validate() throws {
-        if all && limit != nil { throw ValidationError("give either --all or --limit") }
+        try exclude(["--all": all], ["--limit": limit != nil])
         if let limit, limit < 1 { throw ValidationError("--limit is 1 or more") }
-        if try lists && output.output != nil { throw ValidationError("--output is for the secret of one item") }
-        if try lists && key.keyFormat != nil { throw ValidationError("--format is for the secret of one item") }
+        let secret: KeyValuePairs = ["--output": output.output != nil, "--format": key.keyFormat != nil]
+        try require("a query for the secret of one item", !lists, for: secret)
     }
 
     func run() throws {
