@@ -134,7 +134,10 @@ import Testing
             ("head -c 50000 /dev/zero | coffer put a --access-control userPresence", "a file has no access control"),
             ("printf x | coffer put a --readable deposit --access-control userPresence", "a deposit has none"),
             ("mkdir f && coffer put a f --access-control userPresence", "that is a directory"),
-            ("printf x | coffer put a --field b --access-control userPresence", "--field and --access-control can't be combined"),
+            (
+                "printf x | coffer put a --field b --access-control userPresence",
+                "--field and --access-control can't be combined"
+            ),
             ("printf x | coffer put a --access-control nonsense", "is none of its words"),
             ("coffer generate a --access-control nonsense", "is none of its words"),
         ]

@@ -47,7 +47,7 @@ import Testing
             _ = try AuditRecord(result: try JSONValue(parsing: Array(line.utf8).span.bytes))
         }
         try expect("--verify", status: 0, " records, each as it was written")
-        try expect("--verify", "--item", "a", status: 64, "--verify looks at every record")
+        try expect("--verify", "--item", "a", status: 64, "--verify and --item can't be combined")
         try expect("--since", "soon", status: 64, "expected a date or a time ago")
     }
 

@@ -182,13 +182,17 @@ struct DaemonOption: Sendable {
             ),
         .init("--trash-days", "TrashDays", .number("DAYS", 0...Limits.maximumTrashDays) { $0.trashDays = $1 })
             .help("how long a removed item can be restored (\(Limits.defaultTrashDays); 0: no trash)"),
-        .init("--trash-size", "TrashSize", .number("MEBIBYTES", mebibytes) { $0.trashByteCount = Int64($1) << 20 })
-            .help(
-                """
-                how much the trash of one access group may hold before its oldest items are destroyed \
-                (\(Limits.defaultTrashBytes >> 20))
-                """
-            ),
+        .init(
+            "--trash-size",
+            "TrashSize",
+            .number("MEBIBYTES", 1...Limits.maximumTrashMebibytes) { $0.trashByteCount = Int64($1) << 20 }
+        )
+        .help(
+            """
+            how much the trash of one access group may hold before its oldest items are destroyed \
+            (\(Limits.defaultTrashBytes >> 20))
+            """
+        ),
         .init("--carry-over", "CarryOver", .flag { $0.carriesOver = $1 })
             .help(
                 """
@@ -218,7 +222,6 @@ struct DaemonOption: Sendable {
     ]
 
     private static let longestWait = Limits.maximumCredentialWaitSeconds
-    private static let mebibytes = 1...Limits.maximumTrashMebibytes
 
     /// The output of `--help`.
     static var usage: Line {

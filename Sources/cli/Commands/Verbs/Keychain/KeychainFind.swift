@@ -48,8 +48,9 @@ struct FindKeychainItems: ParsableCommand {
     func validate() throws {
         try exclude(["--all": all], ["--limit": limit != nil])
         if let limit, limit < 1 { throw ValidationError("--limit is 1 or more") }
-        let secret: KeyValuePairs = ["--output": output.output != nil, "--format": key.keyFormat != nil]
-        try require("a query for the secret of one item", !lists, for: secret)
+        guard try lists else { return }
+        if output.output != nil { throw ValidationError("--output is for the secret of one item") }
+        if key.keyFormat != nil { throw ValidationError("--format is for the secret of one item") }
     }
 
     func run() throws {
