@@ -59,7 +59,12 @@ final class Running {
     }
 
     /// Fails instead: the changes that its answer or its continuation depends on were rolled back.
-    func undo(because error: CofferError) { failure = call.explainUndoing(error) }
+    ///
+    /// A request that was cancelled before it changed something stays cancelled: that depends on no change.
+    func undo(because error: CofferError) {
+        if failure?.code == .userCanceled && !hasChanged { return }
+        failure = call.explainUndoing(error)
+    }
 
     func takeReply() -> Reply? { reply.take() }
 }
