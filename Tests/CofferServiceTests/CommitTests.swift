@@ -7,6 +7,8 @@ import Foundation
 import Testing
 
 /// An answer waits for the commit of the changes that it reports, and for no other.
+///
+/// The clock of the servers stands, so that no quantum ends a turn in between.
 @Suite struct CommitTests {
     private static let mail = HeldServer.service("mail")
     private static let backup = HeldServer.service("backup")

@@ -60,7 +60,7 @@ final class Running {
 
     /// Fails instead: the changes that its answer or its continuation depends on were rolled back.
     ///
-    /// A request that was cancelled before it changed something stays cancelled: that depends on no change.
+    /// A request that was cancelled before it changed anything stays cancelled: its answer depends on no change.
     func undo(because error: CofferError) {
         if failure?.code == .userCanceled && !hasChanged { return }
         failure = call.explainUndoing(error)

@@ -6,9 +6,14 @@ package import CofferWire
 ///
 /// Each family is a value that owns nothing: all of them share ``CofferVault/HandlerState``.
 package struct Handlers: MethodHandler {
+    package typealias Context = Call
+    package typealias Answer = Step
+
     package let shared: HandlerState
 
-    package init(of vault: Vault) { shared = HandlerState(of: vault) }
+    package init(of vault: Vault) { self.init(sharing: HandlerState(of: vault)) }
+
+    init(sharing state: HandlerState) { shared = state }
 
     package var access: AccessHandlers { AccessHandlers(shared: shared) }
     package var audit: AccessHandlers { access }
@@ -86,13 +91,9 @@ package struct VaultHandlers: HandlerFamily, VaultMethodHandlers {
 
 extension BackupHandlers: BackupMethodHandlers {}
 
-// A family may need another.
 extension HandlerFamily {
-    var fileHandlers: FileHandlers { FileHandlers(shared: shared) }
-    var itemHandlers: ItemHandlers { ItemHandlers(shared: shared) }
-    var keyHandlers: KeyHandlers { KeyHandlers(shared: shared) }
-    var trashHandlers: TrashHandlers { TrashHandlers(shared: shared) }
-    var vaultHandlers: VaultHandlers { VaultHandlers(shared: shared) }
+    /// All families: one may need another.
+    var handlers: Handlers { Handlers(sharing: shared) }
 }
 
 extension VaultHandlers {

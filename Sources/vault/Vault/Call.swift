@@ -22,7 +22,7 @@ package final class Call {
     /// Completes the error if the changes since the last commit are rolled back.
     package var explainUndoing: (CofferError) -> CofferError = { $0 }
 
-    /// The time that its present step may take; `nil` if nobody else waits.
+    /// The time limit of its present step; `nil` for none.
     package var quantum: Quantum?
 
     private var endings: [() -> Void] = []

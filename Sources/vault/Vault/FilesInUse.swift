@@ -3,14 +3,13 @@ package import CofferFiles
 
 /// The files that are open, or were closed, and are not synced yet.
 package struct FilesInUse {
-    /// Those that clients have closed.
-    package var closed: [ClosedFile] = []
+    /// Those that clients have closed, in the order in which they are synced.
+    package private(set) var closed: [ChangedFile] = []
     /// Closed ones whose sync is under way; one of them may be among ``closed`` again, because it was written and closed
     /// anew.
-    package var beingSynced: [ClosedFile] = []
-    /// The files with changes that are not synced, and the processes that have made them, of which clients that watch
-    /// were not notified.
-    package var unannounced: [UnannouncedFile] = []
+    package var beingSynced: [ChangedFile] = []
+    /// Those with changes of which clients that watch were not notified: an entry for each process that made one.
+    package var unannounced: [ChangedFile] = []
     /// The number of handles of closed connections that are still being synced.
     package var orphanCount = 0
 
@@ -19,28 +18,45 @@ package struct FilesInUse {
     /// Whether so many wait that another one must not wait.
     package var areTooMany: Bool { closed.count >= Limits.closedFiles }
 
+    /// Notes a file that was closed.
+    ///
+    /// - Returns: Whether it was not noted before.
+    package mutating func noteClosed(_ file: OpenFile, by origin: Int32?) -> Bool {
+        guard let index = closed.firstIndex(where: { $0.file === file }) else {
+            closed.append(ChangedFile(file, by: origin))
+            return true
+        }
+        if closed[index].origin != origin { closed[index].origin = nil }
+        return false
+    }
+
+    /// Notes a closed file again, whose sync has failed or whose content was changed meanwhile.
+    package mutating func noteAgain(_ file: ChangedFile) { closed.append(file) }
+
+    /// Takes closed files out, the earliest first.
+    package mutating func takeClosed(upTo count: Int = .max) -> [ChangedFile] {
+        let taken = Array(closed.prefix(count))
+        closed.removeFirst(taken.count)
+        return taken
+    }
+
+    /// Notes a change of which clients were not notified.
+    package mutating func noteUnannounced(_ file: OpenFile, by origin: Int32?) {
+        if unannounced.contains(where: { $0.file === file && $0.origin == origin }) { return }
+        unannounced.append(ChangedFile(file, by: origin))
+    }
+
     mutating func forgetClosed() { (closed, beingSynced) = ([], []) }
 }
 
-/// A file that was closed before it was synced.
-package struct ClosedFile {
+/// A file with changes that are not synced.
+package struct ChangedFile {
     package let file: OpenFile
-    /// The process that has closed it, which need not be notified of its own changes; `nil` if there are several.
-    package var origin: Int32?
+    /// The process that has made them, which need not be notified of its own changes; `nil` if there are several, or it is
+    /// unknown.
+    package fileprivate(set) var origin: Int32?
 
-    package init(_ file: OpenFile, by origin: Int32?) {
-        self.file = file
-        self.origin = origin
-    }
-}
-
-/// A file with changes that are not synced, and of which clients that watch were not notified.
-package struct UnannouncedFile {
-    package let file: OpenFile
-    /// The process that has made them.
-    package let origin: Int32?
-
-    package init(_ file: OpenFile, of origin: Int32?) {
+    fileprivate init(_ file: OpenFile, by origin: Int32?) {
         self.file = file
         self.origin = origin
     }

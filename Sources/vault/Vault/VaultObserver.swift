@@ -3,13 +3,13 @@ package import CofferWire
 
 /// Carries out in the daemon what follows from a change of the keys.
 package protocol VaultObserver: AnyObject {
-    /// The end of a lock's grace, in nanoseconds of boot time; `nil` if there is none.
+    /// The end of a lock's grace, in nanoseconds of boot time; `nil` outside a grace.
     var graceEnd: UInt64? { get }
     /// The idle time after which the vault is locked.
     var idleLock: IdleLock { get }
     /// The keys were loaded or wiped by a request or an erasure.
     ///
-    /// - Parameter caller: The client that presented the credential; `nil` if there is none.
+    /// - Parameter caller: The client that presented the credential; `nil` after an erasure.
     func keysDidChange(by caller: Caller?)
     /// A client asks for a lock.
     ///

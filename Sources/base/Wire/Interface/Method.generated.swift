@@ -635,13 +635,16 @@ package enum Notification: String, CaseIterable, Sendable {
     case eventsMissed
 }
 
-/// What answers the requests of the methods of the family `access`.
-package protocol AccessMethodHandlers {
+/// The types that the handlers of all families share.
+package protocol Handling {
     /// What a handler knows of a request besides its parameters.
     associatedtype Context: ~Copyable
     /// What a handler gives.
     associatedtype Answer: ~Copyable
+}
 
+/// What answers the requests of the methods of the family `access`.
+package protocol AccessMethodHandlers: Handling {
     /// Answers `access.allow`.
     ///
     /// Adds a rule that allows clients to read, write or remove the items of a group whose names match a
@@ -662,12 +665,7 @@ package protocol AccessMethodHandlers {
 }
 
 /// What answers the requests of the methods of the family `audit`.
-package protocol AuditMethodHandlers {
-    /// What a handler knows of a request besides its parameters.
-    associatedtype Context: ~Copyable
-    /// What a handler gives.
-    associatedtype Answer: ~Copyable
-
+package protocol AuditMethodHandlers: Handling {
     /// Answers `audit.list`.
     ///
     /// Reports a page of audit records, the oldest first.
@@ -679,12 +677,7 @@ package protocol AuditMethodHandlers {
 }
 
 /// What answers the requests of the methods of the family `backup`.
-package protocol BackupMethodHandlers {
-    /// What a handler knows of a request besides its parameters.
-    associatedtype Context: ~Copyable
-    /// What a handler gives.
-    associatedtype Answer: ~Copyable
-
+package protocol BackupMethodHandlers: Handling {
     /// Answers `backup.begin`.
     ///
     /// Begins a backup: copies the catalog, and keeps what the copy names as it is until the backup ends. A
@@ -723,12 +716,7 @@ package protocol BackupMethodHandlers {
 }
 
 /// What answers the requests of the methods of the family `context`.
-package protocol ContextMethodHandlers {
-    /// What a handler knows of a request besides its parameters.
-    associatedtype Context: ~Copyable
-    /// What a handler gives.
-    associatedtype Answer: ~Copyable
-
+package protocol ContextMethodHandlers: Handling {
     /// Answers `context.authenticate`.
     ///
     /// Presents a credential on this connection, for items that have an access control. The credential is
@@ -741,12 +729,7 @@ package protocol ContextMethodHandlers {
 }
 
 /// What answers the requests of the methods of the family `entitlement`.
-package protocol EntitlementMethodHandlers {
-    /// What a handler knows of a request besides its parameters.
-    associatedtype Context: ~Copyable
-    /// What a handler gives.
-    associatedtype Answer: ~Copyable
-
+package protocol EntitlementMethodHandlers: Handling {
     /// Answers `entitlement.explain`.
     ///
     /// Reports what a client may do, and which rule decides that.
@@ -758,12 +741,7 @@ package protocol EntitlementMethodHandlers {
 }
 
 /// What answers the requests of the methods of the family `file`.
-package protocol FileMethodHandlers {
-    /// What a handler knows of a request besides its parameters.
-    associatedtype Context: ~Copyable
-    /// What a handler gives.
-    associatedtype Answer: ~Copyable
-
+package protocol FileMethodHandlers: Handling {
     /// Answers `file.allocate`.
     ///
     /// Reserves space on the disk for a range of an open file.
@@ -900,12 +878,7 @@ package protocol FileMethodHandlers {
 }
 
 /// What answers the requests of the methods of the family `vault`.
-package protocol VaultMethodHandlers {
-    /// What a handler knows of a request besides its parameters.
-    associatedtype Context: ~Copyable
-    /// What a handler gives.
-    associatedtype Answer: ~Copyable
-
+package protocol VaultMethodHandlers: Handling {
     /// Answers `hello`.
     ///
     /// Agrees on the protocol that both sides speak. A client calls it first.
@@ -953,12 +926,7 @@ package protocol VaultMethodHandlers {
 }
 
 /// What answers the requests of the methods of the family `item`.
-package protocol ItemMethodHandlers {
-    /// What a handler knows of a request besides its parameters.
-    associatedtype Context: ~Copyable
-    /// What a handler gives.
-    associatedtype Answer: ~Copyable
-
+package protocol ItemMethodHandlers: Handling {
     /// Answers `item.explain`.
     ///
     /// Reports where an item is or would be stored, and what the client may do with it. The first bytes of
@@ -1000,12 +968,7 @@ package protocol ItemMethodHandlers {
 }
 
 /// What answers the requests of the methods of the family `keychain`.
-package protocol KeychainMethodHandlers {
-    /// What a handler knows of a request besides its parameters.
-    associatedtype Context: ~Copyable
-    /// What a handler gives.
-    associatedtype Answer: ~Copyable
-
+package protocol KeychainMethodHandlers: Handling {
     /// Answers `keychain.add`.
     ///
     /// Adds an item to the keychain. The payload is its secret, or empty if the daemon generates a key.
@@ -1049,12 +1012,7 @@ package protocol KeychainMethodHandlers {
 }
 
 /// What answers the requests of the methods of the family `lease`.
-package protocol LeaseMethodHandlers {
-    /// What a handler knows of a request besides its parameters.
-    associatedtype Context: ~Copyable
-    /// What a handler gives.
-    associatedtype Answer: ~Copyable
-
+package protocol LeaseMethodHandlers: Handling {
     /// Answers `lease.grant`.
     ///
     /// Grants clients the right to read an item for a limited time.
@@ -1070,12 +1028,7 @@ package protocol LeaseMethodHandlers {
 }
 
 /// What answers the requests of the methods of the family `passcode`.
-package protocol PasscodeMethodHandlers {
-    /// What a handler knows of a request besides its parameters.
-    associatedtype Context: ~Copyable
-    /// What a handler gives.
-    associatedtype Answer: ~Copyable
-
+package protocol PasscodeMethodHandlers: Handling {
     /// Answers `passcode.change`.
     ///
     /// Changes the passcode. The payload is the credential and the new passcode.
@@ -1107,12 +1060,7 @@ package protocol PasscodeMethodHandlers {
 }
 
 /// What answers the requests of the methods of the family `trash`.
-package protocol TrashMethodHandlers {
-    /// What a handler knows of a request besides its parameters.
-    associatedtype Context: ~Copyable
-    /// What a handler gives.
-    associatedtype Answer: ~Copyable
-
+package protocol TrashMethodHandlers: Handling {
     /// Answers `trash.empty`.
     ///
     /// Destroys what is in the trash: one entry, or all that a group has in it.
@@ -1130,12 +1078,7 @@ package protocol TrashMethodHandlers {
 /// What answers the requests of every method.
 ///
 /// The compiler demands one function a method.
-package protocol MethodHandler {
-    /// What a handler knows of a request besides its parameters.
-    associatedtype Context: ~Copyable
-    /// What a handler gives.
-    associatedtype Answer: ~Copyable
-
+package protocol MethodHandler: Handling {
     associatedtype AccessFamily: AccessMethodHandlers
     where AccessFamily.Context == Context, AccessFamily.Answer == Answer
     var access: AccessFamily { get }

@@ -35,7 +35,7 @@ extension AccessHandlers {
             return .done(Reply(AccessRuleResult(number: same.number, held: held)))
         }
         if rule.mayGiveMuch(besides: vault.access.daemon.userID) {
-            try keyHandlers.requirePasscode(call, "can't add an access rule")
+            try handlers.context.requirePasscode(call, "can't add an access rule")
         }
         let number = try catalog.change { _ in
             try requirePlace(for: rule, among: catalog.rules.all)

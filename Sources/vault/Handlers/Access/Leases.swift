@@ -14,7 +14,7 @@ extension AccessHandlers {
     ///
     /// The use is counted, and the count committed, before any data is sent.
     func answer(to method: Method, _ params: JSONObject, under lease: Lease, _ call: Call) throws -> Step {
-        if method == .itemShow { return try itemHandlers.itemShow(ItemShowParameters(params: params), call) }
+        if method == .itemShow { return try handlers.item.itemShow(ItemShowParameters(params: params), call) }
         let params = try ItemGetParameters(params: params)
         let state = try keys.state
         // A file is opened only after the commit, when the use has been counted: refuse a locked item before.
@@ -25,7 +25,7 @@ extension AccessHandlers {
         // One change, so that a read that fails does not count as a use.
         return try catalog.change { _ in
             try catalog.leases.countUse(of: lease)
-            return try itemHandlers.itemGet(params, call)
+            return try handlers.item.itemGet(params, call)
         }
     }
 

@@ -12,8 +12,7 @@ extension FileHandlers {
     package func fileSyncTree(_ params: FileSyncTreeParameters, _ call: Call) throws -> Step {
         call.isFor("can't sync the changes")
         let store = try catalog.files
-        let files = params.includesClosedFiles ? shared.filesInUse.closed : []
-        shared.filesInUse.closed.removeFirst(files.count)
+        let files = params.includesClosedFiles ? shared.filesInUse.takeClosed() : []
         call.atEnd { [self] in endSync(of: files, store) }
         let underWay = params.includesClosedFiles ? shared.filesInUse.beingSynced : []
         let all = files + underWay.filter { other in !files.contains { $0.file === other.file } }
@@ -32,9 +31,7 @@ extension FileHandlers {
     /// Has clients notified of a change that is not synced, if it stays so for a moment.
     func announceLater(_ file: OpenFile, by call: Call) {
         guard openCatalog?.changes.isWanted == true else { return }
-        let origin = call.caller.identity.processID
-        if shared.filesInUse.unannounced.contains(where: { $0.file === file && $0.origin == origin }) { return }
-        shared.filesInUse.unannounced.append(UnannouncedFile(file, of: origin))
+        shared.filesInUse.noteUnannounced(file, by: call.caller.identity.processID)
     }
 
     /// Whether there are changes that are not synced, and of which no client was notified.
@@ -63,13 +60,7 @@ extension FileHandlers {
         else {
             return false
         }
-        let origin = call.caller.identity.processID
-        if let index = shared.filesInUse.closed.firstIndex(where: { $0.file === file }) {
-            if shared.filesInUse.closed[index].origin != origin { shared.filesInUse.closed[index].origin = nil }
-        } else {
-            file.handleCount += 1
-            shared.filesInUse.closed.append(ClosedFile(file, by: origin))
-        }
+        if shared.filesInUse.noteClosed(file, by: call.caller.identity.processID) { file.handleCount += 1 }
         if shared.filesInUse.areMany { syncDeferred() }
         return true
     }
@@ -112,8 +103,7 @@ extension FileHandlers {
             try? openCatalog?.makeDurable()
             return
         }
-        let files = Array(shared.filesInUse.closed.prefix(Limits.closedFilesAtOnce))
-        shared.filesInUse.closed.removeFirst(files.count)
+        let files = shared.filesInUse.takeClosed(upTo: Limits.closedFilesAtOnce)
         shared.filesInUse.beingSynced = files
         shared.chores.append(
             Chore(tenant: 0) { [self] call in
@@ -129,7 +119,7 @@ extension FileHandlers {
     }
 
     /// Claims the contents of files, always in the order of their numbers: two that claim several never wait for each other.
-    private func claim(_ files: [ClosedFile], _ call: Call, then next: @escaping Step.Next) -> Step {
+    private func claim(_ files: [ChangedFile], _ call: Call, then next: @escaping Step.Next) -> Step {
         claim(sorted: files.map(\.file).sorted { $0.inode < $1.inode }[...], call, then: next)
     }
 
@@ -143,7 +133,8 @@ extension FileHandlers {
     }
 
     /// Syncs files that the caller has claimed; those that fail stay changed.
-    private func synchronize(_ files: [ClosedFile], _ store: FileStore, then next: @escaping Step.Next) throws -> Step {
+    private func synchronize(_ files: [ChangedFile], _ store: FileStore, then next: @escaping Step.Next) throws -> Step
+    {
         // One may lose its name meanwhile.
         let due = files.filter { $0.file.hasUnsyncedChunks && !$0.file.isUnlinked }
         if due.isEmpty { return try next() }
@@ -163,11 +154,11 @@ extension FileHandlers {
     }
 
     /// Closes the files that were synced, and keeps the others for the next time.
-    private func endSync(of files: [ClosedFile], _ store: FileStore) {
+    private func endSync(of files: [ChangedFile], _ store: FileStore) {
         for closed in files {
             let file = closed.file
             if file.hasUnsyncedChunks && !file.isUnlinked && openCatalog?.files === store {
-                shared.filesInUse.closed.append(closed)
+                shared.filesInUse.noteAgain(closed)
             } else {
                 file.handleCount -= 1
                 store.close(file)

@@ -35,7 +35,7 @@ extension FileHandlers {
     private func makeName(_ name: ItemName, in group: String, _ make: (FileStore) throws -> Void) throws -> Step {
         let catalog = try catalog
         let info = try catalog.change { changes in
-            try checkNotSecret(name, in: group, catalog)
+            try catalog.checkNotSecret(name, in: group)
             try make(catalog.files)
             let info = try fileInfo(name, in: group)
             changes.note(ItemChange(.added, file: name, in: group, inode: info.inode))

@@ -20,9 +20,9 @@ extension FileHandlers {
         return try open(item, for: .read, store, call) { file in
             self.close(file, store, atEndOf: call)
             // The size of the opened file: another file may have taken the name meanwhile.
-            let range = try Self.range(params, in: file.byteCount)
+            let range = try params.range(in: file.byteCount)
             guard let descriptor = output.take() else {
-                try Self.checkFits(range, params.name)
+                try range.checkFits(params.name)
                 return try self.read(range, of: file, store, call) { content in
                     .content(content, .file(store.protectionClass(of: file)))
                 }

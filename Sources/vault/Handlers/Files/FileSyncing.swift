@@ -150,7 +150,7 @@ extension FileHandlers {
 
     /// Syncs and closes the files that a connection left open.
     package func releaseHandles(of caller: Caller) {
-        BackupHandlers(shared).endBackup(of: caller)
+        handlers.backup.endBackup(of: caller)
         for handle in caller.handles.takeAll() {
             guard handle.access.writes, let store = handle.store else {
                 release(handle)

@@ -1,5 +1,5 @@
-package import CofferCore
-package import CofferFiles
+internal import CofferCore
+internal import CofferFiles
 internal import CofferKeychain
 internal import CofferKeys
 internal import CofferMemory
@@ -43,7 +43,7 @@ extension FileHandlers {
         call.isFor("can't make \(params.name.quoted)")
         let catalog = try catalog
         let info = try catalog.change { changes in
-            try checkNotSecret(params.name, in: group, catalog)
+            try catalog.checkNotSecret(params.name, in: group)
             // The copy of a directory inherits unless its source is stricter.
             var stricter: ProtectionClass?
             if let least = params.leastClass {
@@ -110,9 +110,9 @@ extension FileHandlers {
         let mode: MoveMode = params.exchanges ? .exchanges : params.replaces ? .replaces : .refuses
         return try catalog.change { changes in
             let entry = try catalog.files.requireOwnEntry(params.name, in: group)
-            try checkNoSecrets(at: params.target, insteadOf: entry, in: group, catalog)
+            try catalog.checkNoSecrets(at: params.target, insteadOf: entry, in: group)
             let other = params.exchanges ? try catalog.files.requireOwnEntry(params.target, in: group) : nil
-            if let other { try checkNoSecrets(at: params.name, insteadOf: other, in: group, catalog) }
+            if let other { try catalog.checkNoSecrets(at: params.name, insteadOf: other, in: group) }
             try catalog.files.move(
                 params.name,
                 to: params.target,
@@ -130,61 +130,6 @@ extension FileHandlers {
 
     private func renaming(of entry: FileEntry, to name: ItemName, in group: String) throws -> ItemChange {
         ItemChange(.renamed, file: name, in: group, formerName: try ItemName(entry.path), inode: entry.inode)
-    }
-
-    /// Refuses to give an entry a new name if that, or a name below it, would be the name of a secret.
-    private func checkNoSecrets(
-        at name: ItemName,
-        insteadOf entry: FileEntry,
-        in group: String,
-        _ catalog: Catalog
-    ) throws {
-        if try ItemName(entry.path) == name { return }
-        try checkNotSecret(name, in: group, catalog)
-        if entry.isDirectory { try checkNoSecrets(in: entry, at: name, group, catalog) }
-    }
-
-    /// Refuses a name that a directory has: a name is in one store at a time.
-    ///
-    /// A directory that was only made implicitly does not count: it disappears with its last entry.
-    package func checkNoDirectory(_ name: ItemName, in group: String, _ catalog: Catalog) throws {
-        try checkNoDirectory(at: catalog.files.spot(of: name, in: group), catalog)
-    }
-
-    /// Refuses a name that a directory has.
-    package func checkNoDirectory(at spot: FileSpot, _ catalog: Catalog) throws {
-        if try catalog.files.occupant(at: spot) == .madeDirectory { throw CofferError.isDirectory(spot.name) }
-    }
-
-    /// Refuses a name that a secret has: a name is in one store at a time.
-    func checkNotSecret(_ name: ItemName, in group: String, _ catalog: Catalog) throws {
-        if try catalog.keychain.contains(GenericPasswordKey(name, in: group)) { throw CofferError.isSecret(name) }
-    }
-
-    /// Refuses to move a directory if the new name of an entry would be the name of a secret.
-    private func checkNoSecrets(
-        in directory: FileEntry,
-        at target: ItemName,
-        _ group: String,
-        _ catalog: Catalog
-    ) throws {
-        if try catalog.keychain.count() == 0 { return }
-        if try catalog.keychain.sealedCount() > 0 {
-            throw CofferError.locked(directory.quoted, in: catalog.keychain.state, for: .write)
-        }
-        let prefix = target.path + "/"
-        try catalog.keychain.forEachItem { outcome in
-            guard case .success(let item) = outcome, let name = item.attributes.name,
-                item.attributes.group.utf8.elementsEqual(group.utf8), name.path.utf8.starts(with: prefix.utf8)
-            else { return }
-            let rest = String(decoding: name.path.utf8.dropFirst(prefix.utf8.count), as: UTF8.self)
-            guard let former = try? ItemName("\(directory.path)/\(rest)"),
-                let inside = try catalog.files.entry(former, in: group)
-            else { return }
-            // A directory that was only made implicitly may share its name with a secret, before and after.
-            if inside.isDirectory && !inside.staysWhenEmpty { return }
-            throw CofferError.isSecret(name)
-        }
     }
 
     package func fileRemove(_ params: FileRemoveParameters, _ call: Call) throws -> Step {
@@ -396,24 +341,6 @@ extension CofferError {
             "\(entry.quoted) is a file, and not a directory",
             hint: "'coffer file stat' shows it",
             reason: .notDirectory
-        )
-    }
-
-    package static func isDirectory(_ name: ItemName) -> CofferError {
-        CofferError(
-            .duplicateItem,
-            "there is a directory \(name.quoted) already",
-            hint: "choose another name, or remove the directory",
-            operation: .write
-        )
-    }
-
-    fileprivate static func isSecret(_ name: ItemName) -> CofferError {
-        CofferError(
-            .duplicateItem,
-            "there is a secret \(name.quoted) in the keychain already",
-            hint: "choose another name, or remove the secret",
-            operation: .create
         )
     }
 }

@@ -67,7 +67,7 @@ extension ItemHandlers {
     private func move(_ item: StoredItem, _ params: ItemMoveParameters, in group: String, _ call: Call) throws {
         let catalog = try catalog
         let target = params.target
-        if case .keychain = item { try fileHandlers.checkNoDirectory(target, in: group, catalog) }
+        if case .keychain = item { try catalog.checkNoDirectory(target, in: group) }
         if let existing = try vault.stored(target, in: group)?.item {
             try checkReplacing(existing, target, params.replaces)
             // A file takes the place of a file itself.
@@ -146,7 +146,7 @@ extension ItemHandlers {
         let store = located.info.protection.store
         if let target = params.store, target != store {
             wishes.existing = located.info.protection
-            return try fileHandlers.settled(params.name, in: group, call) { [self, wishes] in
+            return try handlers.file.settled(params.name, in: group, call) { [self, wishes] in
                 try changeStore(of: vault.require(params.name, in: group), to: target, wishes, params, call)
             }
         }

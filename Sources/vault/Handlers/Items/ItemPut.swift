@@ -15,7 +15,7 @@ extension ItemHandlers {
         let group = try call.group(params.wishes.group)
         guard try catalog.files.mayKeepVersions else { return try put(params, in: group, call) }
         // What is replaced becomes a version, with all that was written to it.
-        return try fileHandlers.settled(params.name, in: group, call) { [self] in try put(params, in: group, call) }
+        return try handlers.file.settled(params.name, in: group, call) { [self] in try put(params, in: group, call) }
     }
 
     private func put(_ params: ItemPutParameters, in group: String, _ call: Call) throws -> Step {
@@ -201,7 +201,7 @@ extension ItemHandlers {
         let key = GenericPasswordKey(params.name, in: spot.group)
         let (catalog, replaced) = (try catalog, before?.located?.item)
         try catalog.change { changes in
-            if before == nil { try fileHandlers.checkNoDirectory(at: spot, catalog) }
+            if before == nil { try catalog.checkNoDirectory(at: spot) }
             let file = replaced?.file
             try checkReplacing(file.map(StoredItem.file))
             var change = params.change

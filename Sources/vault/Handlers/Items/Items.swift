@@ -34,9 +34,9 @@ extension ItemHandlers {
         }
         let output = Held(descriptor)
         if catalog.files.hasChunks(file) {
-            return try afterUse(of: call.lease) { try fileHandlers.getInParts(file, params, to: output, call) }
+            return try afterUse(of: call.lease) { try handlers.file.getInParts(file, params, to: output, call) }
         }
-        let range = try FileHandlers.range(params, in: file.byteCount)
+        let range = try params.range(in: file.byteCount)
         let read = try catalog.files.prepareRead(file)
         call.atEnd { self.openCatalog?.files.finished(read) }
         return try afterUse(of: call.lease) {
@@ -60,7 +60,7 @@ extension ItemHandlers {
 
     /// The requested part of a secret.
     private static func part(of secret: consuming SecretBytes, _ params: ItemGetParameters) throws -> SecretBytes {
-        let range = try FileHandlers.range(params, in: Int64(secret.count))
+        let range = try params.range(in: Int64(secret.count))
         if range.count == secret.count { return secret }
         return try secret.withBytes { bytes in
             try SecretBytes(copying: bytes.extracting(Int(range.lowerBound)..<Int(range.upperBound)))
@@ -88,7 +88,7 @@ extension ItemHandlers {
 
     /// Sends the content with the reply.
     private func deliver(_ read: ContentRead, _ range: Range<Int64>, _ name: ItemName) throws -> Step {
-        try FileHandlers.checkFits(range, name)
+        try range.checkFits(name)
         // A switch of threads costs more than opening a chunk.
         if let cached = try read.collectIfCached(range) { return reply(with: cached, of: read) }
         return .work(with: ()) { (_) throws(CofferError) in
@@ -117,7 +117,7 @@ extension ItemHandlers {
         call.isFor("can't list the items")
         if params.wantsCompletions { return try itemCompletions(params, call) }
         let keys = try keys
-        if params.isForExport { try keyHandlers.requirePasscode(call, "can't list the items for an export") }
+        if params.isForExport { try handlers.context.requirePasscode(call, "can't list the items for an export") }
         if params.isOfAllGroups && params.group != nil {
             throw CofferError(.param, "parameters 'group' and 'allGroups' were both given", hint: "give one of them")
         }
@@ -143,7 +143,9 @@ extension ItemHandlers {
     package func itemRemove(_ params: ItemRemoveParameters, _ call: Call) throws -> Step {
         call.isFor("can't remove \(params.name.quoted)")
         let group = try call.group(params.group)
-        if params.keepsInTrash && settings.trash.isOn { return try trashHandlers.discard(params.name, in: group, call) }
+        if params.keepsInTrash && settings.trash.isOn {
+            return try handlers.trash.discard(params.name, in: group, call)
+        }
         let item: StoredItem
         do { item = try vault.require(params.name, in: group).item } catch let error as CofferError
             where error.code == .interactionNotAllowed

@@ -150,10 +150,10 @@ extension ItemHandlers {
         if !isReplaced || former.keepCount > 0 || !items.isEmpty { items.append((file, since)) }
         func collect(_ rest: ArraySlice<(item: FileItem, since: Int64)>) throws -> Step {
             guard let first = rest.first else { return try next(moved) }
-            return try fileHandlers.open(first.item, for: .read, files, call) { [self] open in
-                fileHandlers.close(open, files, atEndOf: call)
+            return try handlers.file.open(first.item, for: .read, files, call) { [self] open in
+                handlers.file.close(open, files, atEndOf: call)
                 guard open.byteCount <= Limits.secretBytes else { throw CofferError.noSecret(file, of: open.byteCount) }
-                return try fileHandlers.read(0..<open.byteCount, of: open, files, call) { content in
+                return try handlers.file.read(0..<open.byteCount, of: open, files, call) { content in
                     moved.all.append((Held(content), first.since))
                     return try collect(rest.dropFirst())
                 }

@@ -18,7 +18,7 @@ extension VaultHandlers {
         if (try? catalog.files.hasDeferredRows()) == true {
             shared.chores.append(Chore(tenant: 0) { [self] call in try perform(DeferredRows(), call) })
         }
-        trashHandlers.sweepTrash()
+        handlers.trash.sweepTrash()
     }
 }
 

@@ -68,7 +68,7 @@ extension KeyHandlers {
             do throws(CofferError) { granted = try keys.settle(outcome, at: settings.clock.now) } catch {
                 if error.code == .authFailed { observer?.attemptDidFail(failedAttempts(of: keys)) }
                 guard error.code == .authFailed, keys.attemptsEnded, !hadEnded, keys.erasesData else { throw error }
-                try vaultHandlers.eraseEverything()
+                try handlers.vault.eraseEverything()
                 throw CofferError(
                     .authFailed,
                     "can't open the vault: it was the last wrong passcode, and the vault is erased"
@@ -97,7 +97,7 @@ extension KeyHandlers {
             observer?.keysDidChange(by: call.caller)
             // A lock that came meanwhile had no effect on a vault without a passcode, so it is repeated.
             if lockCount != shared.lockCount { observer?.lock(graceSeconds: 0) }
-            return .done(Reply(try vaultHandlers.status()))
+            return .done(Reply(try handlers.vault.status()))
         }
     }
 
@@ -109,7 +109,7 @@ extension KeyHandlers {
         try secrets.finish()
         let change = KeybagChange.passcode(new, erasesData: params.erasesData)
         if let moved = try vault.moved { return try recover(moved, credential, change, call) }
-        return try authenticate(credential, as: kind, change) { [self] _ in .done(Reply(try vaultHandlers.status())) }
+        return try authenticate(credential, as: kind, change) { [self] _ in .done(Reply(try handlers.vault.status())) }
     }
 
     private func recover(
@@ -133,7 +133,7 @@ extension KeyHandlers {
             let opened = try keys
             if lockCount == shared.lockCount { opened.adopt(unlocked) }
             observer?.keysDidChange(by: call.caller)
-            return .done(Reply(try vaultHandlers.status()))
+            return .done(Reply(try handlers.vault.status()))
         }
     }
 
@@ -154,7 +154,7 @@ extension KeyHandlers {
                 changes.noteUntold(try catalog.keychain.countWantingPasscode())
                 try catalog.removeWantingPasscode()
             }
-            return .committed { [self] in .done(Reply(try vaultHandlers.status())) }
+            return .committed { [self] in .done(Reply(try handlers.vault.status())) }
         }
     }
 

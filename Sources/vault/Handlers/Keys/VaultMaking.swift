@@ -82,7 +82,7 @@ extension VaultHandlers {
         }
         let recoveryKeyText = Held<SecretBytes>(text)
         let plan = VaultPlan(
-            passcode: hasPasscode ? try keyHandlers.newPasscode(passcode, cost: params.kdf) : nil,
+            passcode: hasPasscode ? try handlers.passcode.newPasscode(passcode, cost: params.kdf) : nil,
             recoveryPublicKey: publicKey,
             erasesData: params.erasesData
         )
@@ -105,9 +105,9 @@ extension VaultHandlers {
 
     package func vaultUnlock(_ params: VaultUnlockParameters, _ call: Call) throws -> Step {
         let kind = params.credential ?? .passcode
-        let credential = try keyHandlers.given(call.attachments.takePayload(), as: kind)
+        let credential = try handlers.passcode.given(call.attachments.takePayload(), as: kind)
         let lockCount = shared.lockCount
-        return try keyHandlers.authenticate(credential, as: kind) { [self] granted in
+        return try handlers.passcode.authenticate(credential, as: kind) { [self] granted in
             guard lockCount == shared.lockCount else {
                 throw CofferError(
                     .interactionNotAllowed,

@@ -16,7 +16,7 @@ extension TrashHandlers {
 
     /// Moves an item to the trash.
     func discard(_ name: ItemName, in group: String, _ call: Call) throws -> Step {
-        try fileHandlers.settled(name, in: group, call) { [self] in
+        try handlers.file.settled(name, in: group, call) { [self] in
             let result = try discardNow(name, in: group, call)
             sweepTrash()
             return .done(Reply(result))
@@ -29,7 +29,7 @@ extension TrashHandlers {
         do { secret = try vault.require(name, in: group).item.secret } catch let error as CofferError
             where error.code == .interactionNotAllowed
         {
-            try itemHandlers.checkSealedFile(name, in: group)
+            try handlers.item.checkSealedFile(name, in: group)
             secret = nil
         }
         return try catalog.change(isRemoval: true) { changes in

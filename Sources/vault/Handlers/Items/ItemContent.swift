@@ -1,26 +1,28 @@
 package import CofferCore
 package import CofferMemory
 package import CofferVault
-package import CofferWire
+internal import CofferWire
 
 // The content of an item in an answer, whichever store it is in.
 
-extension FileHandlers {
+extension ItemGetParameters {
     /// The requested part of an item's bytes.
-    package static func range(_ params: ItemGetParameters, in count: Int64) throws(CofferError) -> Range<Int64> {
-        let start = params.offset ?? 0
+    func range(in count: Int64) throws(CofferError) -> Range<Int64> {
+        let start = offset ?? 0
         guard start <= count else {
-            throw CofferError(.param, "the range begins at \(start), and \(params.name.quoted) has \(count) bytes")
+            throw CofferError(.param, "the range begins at \(start), and \(name.quoted) has \(count) bytes")
         }
-        return start..<min(count, start + (params.length ?? count))
+        return start..<min(count, start + (length ?? count))
     }
+}
 
-    /// Refuses a range that no answer can carry.
-    package static func checkFits(_ range: Range<Int64>, _ name: ItemName) throws(CofferError) {
-        if range.count <= Limits.framePayloadBytes { return }
+extension Range<Int64> {
+    /// Refuses a part of an item that no answer can carry.
+    func checkFits(_ name: ItemName) throws(CofferError) {
+        if count <= Limits.framePayloadBytes { return }
         throw CofferError(
             .dataTooLarge,
-            "\(name.quoted) has \(range.count) bytes, and a reply carries \(Limits.framePayloadBytes) at most",
+            "\(name.quoted) has \(count) bytes, and a reply carries \(Limits.framePayloadBytes) at most",
             hint: "pass a descriptor to write it to, or ask for a range"
         )
     }
