@@ -63,22 +63,25 @@ struct DaemonOption: Sendable {
     ///   - text: Its value; not evaluated if the option has none.
     ///   - options: The options to change.
     func take(_ text: @autoclosure () -> String?, into options: inout Options) throws(CofferError) {
-        if case .flag(let set) = kind { return set(&options, true) }
-        guard let text = text(), !text.isEmpty else {
-            throw CofferError(.param, "\(flag) wants a value", hint: "cofferd --help")
-        }
         switch kind {
-        case .flag: break
-        case .text(_, let set): set(&options, text)
+        case .flag(let set): set(&options, true)
+        case .text(_, let set): set(&options, try given(text()))
         case .decision(let set):
+            let text = try given(text())
             guard let decision = Self.decisions[text] else { throw wrong(text, "'yes' or 'no'") }
             set(&options, decision)
         case .number(_, let range, let set):
+            let text = try given(text())
             guard let number = Int(text), range.contains(number) else {
                 throw wrong(text, "a whole number from \(range.lowerBound) to \(range.upperBound)")
             }
             set(&options, number)
         }
+    }
+
+    private func given(_ text: String?) throws(CofferError) -> String {
+        if let text, !text.isEmpty { return text }
+        throw CofferError(.param, "\(flag) wants a value", hint: "cofferd --help")
     }
 
     /// Applies the setting of the configuration.
@@ -162,9 +165,9 @@ struct DaemonOption: Sendable {
                 directory is in
                 """
             ),
-        .init("--lock-on-sleep", "LockOnSleep", .decision { $0.presence.locksOnSleep = $1 })
+        .init("--lock-on-sleep", "LockOnSleep", .decision { $0.presencePolicy.locksOnSleep = $1 })
             .help("lock before the machine sleeps, without grace (yes)"),
-        .init("--lock-on-session-lock", "LockOnSessionLock", .decision { $0.presence.locksOnSessionLock = $1 })
+        .init("--lock-on-session-lock", "LockOnSessionLock", .decision { $0.presencePolicy.locksOnSessionLock = $1 })
             .help("lock when a user who has unlocked the vault locks a session (yes)"),
         .init("--lock-on-logout", "LockOnLogout", .decision { $0.locksOnLogout = $1 })
             .help(

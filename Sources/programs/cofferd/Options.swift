@@ -35,7 +35,7 @@ struct Options {
     var idleExitSeconds: Int?
     var trashDays = Limits.defaultTrashDays
     var trashByteCount = Limits.defaultTrashBytes
-    var presence = Presence.Policy()
+    var presencePolicy = Presence.Policy()
     /// `nil` for the default, which depends on whether the daemon belongs to a login.
     var locksOnLogout: Bool?
     /// Whether to check the configuration only.
@@ -148,7 +148,7 @@ struct Options {
         configuration.endsOnLastDisconnect = scratch != nil
         configuration.trashDays = trashDays
         configuration.trashByteCount = trashByteCount
-        configuration.presencePolicy = presence
+        configuration.presencePolicy = presencePolicy
         // An administrator unlocks the system's vault and logs out; it has to stay open for the services.
         configuration.presencePolicy.locksOnLogout = locksOnLogout ?? (configuration.daemon.loginUserID != nil)
         configuration.journalHasReads = readsInJournal
