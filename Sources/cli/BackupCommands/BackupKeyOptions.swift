@@ -21,7 +21,8 @@ package struct BackupKeyOptions: ParsableArguments {
     package init() {}
 
     package func validate() throws {
-        try exclude(["--passphrase-fd": passphraseFd != nil], ["--recovery-key": needsRecoveryKey])
+        let recoveryKeys: KeyValuePairs = ["--recovery-key": recoveryKey, "--recovery-key-fd": recoveryKeyFd != nil]
+        try exclude(["--passphrase-fd": passphraseFd != nil], recoveryKeys)
     }
 
     private var needsRecoveryKey: Bool { recoveryKey || recoveryKeyFd != nil }

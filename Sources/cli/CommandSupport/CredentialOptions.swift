@@ -15,7 +15,12 @@ package struct CredentialOptions: ParsableArguments {
     package init() {}
 
     package func validate() throws {
-        try exclude(["--passcode-fd": passcode.passcodeFd != nil], ["--recovery-key": kind == .recoveryKey])
+        try exclude(["--passcode-fd": passcode.passcodeFd != nil], givenRecoveryKey)
+    }
+
+    /// The options for a recovery key, with whether they were given.
+    package var givenRecoveryKey: KeyValuePairs<String, Bool> {
+        ["--recovery-key": recoveryKey, "--recovery-key-fd": recoveryKeyFd != nil]
     }
 
     /// The kind of the credential.

@@ -16,7 +16,7 @@ package struct SourceOptions: ParsableArguments {
     package init() {}
 
     package func validate() throws {
-        try exclude(["--from": from != nil], ["--group": access.group != nil])
+        try exclude(["--from": from != nil], ["--group": access.group != nil], because: "--from names the group")
     }
 
     /// The group of the item.

@@ -53,7 +53,7 @@ struct Copy: ParsableCommand {
     }
 
     func validate() throws {
-        try exclude(["--osc52": osc52], ["--for": duration != nil])
+        try exclude(["--osc52": osc52], ["--for": duration != nil], because: "a terminal can't clear the clipboard")
     }
 
     func run() throws {

@@ -54,7 +54,8 @@ struct Put: ParsableCommand {
     func validate() throws {
         let others: KeyValuePairs = [
             "--if-absent": ifAbsent, "--explain": explain, "--allow-empty": allowEmpty, "--keep": keep != nil,
-            "--expires, --note or --tag": !notes.isEmpty, "--access-control": control.isGiven,
+            "--expires": notes.expires != nil, "--note": notes.note != nil, "--tag": !notes.tag.isEmpty,
+            "--access-control": control.isGiven,
         ]
         try exclude(["--field": field != nil], others)
     }

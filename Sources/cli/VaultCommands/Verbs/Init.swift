@@ -43,16 +43,20 @@ struct Init: ParsableCommand {
     @OptionGroup var format: FormatOptions
 
     func validate() throws {
-        let passcodes: KeyValuePairs = ["--passcode-fd": passcode.passcodeFd != nil, "--erase-data": eraseData]
-        try exclude(["--machine": machine], ["--socket": connection.socket != nil])
-        try exclude(["--machine": machine, "--no-passcode": noPasscode], passcodes)
-        let keyFile: KeyValuePairs = ["--recovery-key-file": recoveryKey.recoveryKeyFile != nil]
-        // A backup has its recovery keys already, and gets a passcode.
-        let ofNewVaults: KeyValuePairs = [
-            "--machine": machine, "--no-passcode": noPasscode, "--no-recovery-key": noRecoveryKey,
-        ]
-        try exclude(["--from-backup": backup.fromBackup != nil], ofNewVaults)
-        try exclude(["--from-backup": backup.fromBackup != nil, "--no-recovery-key": noRecoveryKey], keyFile)
+        let noPasscodes: KeyValuePairs = ["--machine": machine, "--no-passcode": noPasscode]
+        let hasKeyFile = recoveryKey.recoveryKeyFile != nil
+        try exclude(["--machine": machine], ["--socket": connection.socket != nil], because: "the machine has its own")
+        try exclude(noPasscodes, ["--passcode-fd": passcode.passcodeFd != nil])
+        try exclude(noPasscodes, ["--erase-data": eraseData], because: "only wrong passcodes erase a vault")
+        try exclude(["--no-recovery-key": noRecoveryKey], ["--recovery-key-file": hasKeyFile])
+        try exclude(
+            ["--from-backup": backup.fromBackup != nil],
+            [
+                "--machine": machine, "--no-passcode": noPasscode, "--no-recovery-key": noRecoveryKey,
+                "--recovery-key-file": hasKeyFile,
+            ],
+            because: "a restored vault gets a passcode, and has its recovery keys already"
+        )
         if backup.fromBackup != nil || noRecoveryKey { return }
         try recoveryKey.validate(with: format, declining: ", or --no-recovery-key")
     }

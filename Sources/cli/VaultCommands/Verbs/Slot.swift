@@ -116,7 +116,7 @@ struct TestSlot: ParsableCommand {
     @OptionGroup var format: FormatOptions
 
     func validate() throws {
-        try exclude(["--passcode": passcode], ["--recovery-key": credential.kind == .recoveryKey])
+        try exclude(["--passcode": passcode], credential.givenRecoveryKey)
     }
 
     func run() throws {
