@@ -25,7 +25,7 @@ package struct Table {
 
     package mutating func add(_ row: [Line]) { rows.append(row) }
 
-    /// The rows as lines.
+    /// The rows as lines, without the columns of a higher rank than 0 that are empty.
     ///
     /// - Parameter width: The columns of the terminal: a header is shown, and what does not fit is left out. `nil` for a
     ///   pipe, which gets the rows whole.
@@ -35,8 +35,10 @@ package struct Table {
         let widths = columns.indices.map { index in all.map { $0[index].width }.max() ?? 0 }
         let shown = shownColumns(widths, within: width)
         return all.map { row in
-            shown.map { index in
-                if index == shown.last { return row[index] }
+            // What ends a line is not filled up.
+            let ends = shown.lastIndex { row[$0].width > 0 } ?? shown.startIndex
+            return shown[...ends].map { index in
+                if index == shown[ends] { return row[index] }
                 let space = String(repeating: " ", count: widths[index] - row[index].width)
                 return columns[index].isNumber ? "\(space)\(row[index])" : "\(row[index])\(space)"
             }
@@ -45,7 +47,9 @@ package struct Table {
     }
 
     private func shownColumns(_ widths: [Int], within width: Int?) -> [Int] {
-        var shown = Array(columns.indices)
+        var shown = columns.indices.filter { index in
+            columns[index].rank == 0 || rows.contains { $0[index].width > 0 }
+        }
         guard let width else { return shown }
         func isTooWide() -> Bool { shown.reduce(-2) { $0 + widths[$1] + 2 } > width }
         while isTooWide(),
