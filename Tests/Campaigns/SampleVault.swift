@@ -173,7 +173,7 @@ extension SampleVault {
             for finding in try client.verifyAll() { found.named.append("audit: \(finding)") }
             _ = try client.auditRecords()
         }
-        try note("leases", found) { _ = try client.leases() }
+        try note("rules", found) { _ = try client.rules() }
         try note("access rules", found) { _ = try client.rules() }
         try note("quarantine", found) { _ = try client.quarantine() }
     }

@@ -42,19 +42,6 @@ private struct Sample: CustomStringConvertible {
         wishes.isStructured = true
         wishes.isPresentedAsFile = true
         wishes.group = "a group"
-        let lease = LeaseInfo(
-            number: 5,
-            name: "a",
-            group: "g",
-            client: .unit("b"),
-            seconds: 9,
-            uses: nil,
-            reason: nil,
-            granted: -1
-        )
-        let lent = """
-            {"leases":[{"lease":5,"name":"a","group":"g","to":"unit:b","seconds":9,"granted":-1}],"next":5,"damaged":[4]}
-            """
         let rules = [
             AccessRule(number: 3, kind: .deny, client: .unit("a@*.service"), verbs: [.write, .read], group: "g"),
             AccessRule(
@@ -220,8 +207,15 @@ private struct Sample: CustomStringConvertible {
             Sample(ItemListParameters(pattern: try NamePattern("health/**")), #"{"pattern":"health/**"}"#),
             Sample(ItemMoveParameters(name: try name("a"), target: try name("b")), #"{"name":"a","to":"b"}"#),
             Sample(
-                LeaseGrantParameters(name: try name("a"), client: .user(1), seconds: 9, uses: 2, reason: "b"),
-                #"{"name":"a","to":"uid:1","seconds":9,"uses":2,"reason":"b"}"#
+                AccessAllowParameters(
+                    client: .user(1),
+                    verbs: [.read],
+                    name: try name("a"),
+                    seconds: 9,
+                    uses: 2,
+                    reason: "b"
+                ),
+                #"{"client":"uid:1","verbs":["read"],"name":"a","seconds":9,"uses":2,"reason":"b"}"#
             ),
             Sample(
                 AccessAllowParameters(
@@ -241,8 +235,6 @@ private struct Sample: CustomStringConvertible {
             Sample(AccessListParameters(after: 3), #"{"after":3}"#),
             Sample(AccessRemoveParameters(number: 3), #"{"rule":3}"#),
             Sample(AccessRulePage(rules: rules, next: 4, damaged: [2]), ruled),
-            Sample(LeaseListParameters(after: 3), #"{"after":3}"#),
-            Sample(LeasePage(leases: [lease], next: 5, damaged: [4]), lent),
             Sample(
                 FileRenameParameters(name: try name("a"), target: try name("b"), replaces: true),
                 #"{"name":"a","to":"b","replace":true}"#

@@ -49,10 +49,4 @@ import Testing
         let found = try #require(try Self.entitlements(pattern).first)
         #expect(!found.fits(ClientIdentity(userID: 7, groupID: 7, unit: name)))
     }
-
-    @Test func `a lease is for one unit, and not for a pattern`() throws {
-        let pattern = try ClientPattern("unit:backup@*.service")
-        #expect(throws: CofferError(.param, "")) { try pattern.checkLeasable() }
-        #expect(throws: CofferError(.param, "")) { try ClientPattern("service:no").checkLeasable() }
-    }
 }

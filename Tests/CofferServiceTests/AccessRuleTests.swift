@@ -11,7 +11,7 @@ import Testing
 /// Access rules: rights to the items whose names match a pattern.
 @Suite struct AccessRuleTests {
     private static let owner = ClientIdentity(userID: geteuid(), groupID: getegid())
-    private static let stranger = ClientIdentity(userID: geteuid() + 7, groupID: getegid() + 7)
+    static let stranger = ClientIdentity(userID: geteuid() + 7, groupID: getegid() + 7)
     private static let build = ClientIdentity(userID: geteuid() + 8, groupID: getegid() + 8, unit: "ci@7.service")
     private static let mail = ClientIdentity(
         userID: geteuid(),
@@ -22,7 +22,7 @@ import Testing
     private static let anyBuild = ClientPattern.unit("ci@*.service")
 
     /// A server for which the test sets the identity of each connection, with items of the owner.
-    private struct Place {
+    struct Place {
         private let next: Shared<ClientIdentity>
         let server: TestServer
         let owner: BlockingClient
@@ -64,9 +64,9 @@ import Testing
         }
     }
 
-    private static let denied = Outcome.refused(.missingEntitlement)
+    static let denied = Outcome.refused(.missingEntitlement)
 
-    private func expect(
+    func expect(
         _ expected: Outcome,
         sourceLocation: SourceLocation = #_sourceLocation,
         _ body: () throws -> Void
@@ -127,7 +127,7 @@ import Testing
         #expect(try place.owner.get("deploy/token") == [1])
     }
 
-    @Test func `whom only a lease or a rule lets in waits for an unlock, and hears of nothing else`() throws {
+    @Test func `whom only a rule lets in waits for an unlock, and hears of nothing else`() throws {
         let place = try Place()
         _ = try place.owner.grant(
             try ItemName("deploy/token"),
@@ -305,36 +305,6 @@ import Testing
         try expect(Self.denied) { _ = try stranger.status() }
         try expect(.refused(.itemNotFound)) { try place.owner.removeRule(number) }
         #expect(try place.owner.rules().rules.isEmpty)
-    }
-
-    @Test func `a rule outlives its items and a restart, and is sealed before the first unlock`() throws {
-        let directory: TemporaryDirectory
-        do {
-            let place = try Place()
-            directory = place.server.directory
-            try place.owner.put("boot/token", [3]) { $0.accessibility = .always }
-            try place.owner.allow(.user(Self.stranger.userID), [.read], "deploy/*")
-            try place.owner.deny(.user(Self.stranger.userID), [.read], "deploy/other")
-            try place.owner.remove(try ItemName("deploy/token"))
-        }
-        let again = try Place(in: directory)
-        #expect(try again.owner.status().state == .beforeFirstUnlock)
-        let sealed = try again.owner.rules()
-        #expect(sealed.rules.map(\.kind) == [.allow, .deny] && sealed.rules.allSatisfy { $0.pattern == nil })
-        for name in ["deploy/token", "deploy/other", "boot/token", "nothing"] {
-            #expect(try again.fetch(name, by: Self.stranger) == .locked)
-        }
-        // What is not about reading is known to be denied.
-        let client = try again.connect(Self.stranger)
-        try expect(Self.denied) { try client.put("deploy/token", [1]) }
-        try again.owner.unlock()
-        try again.owner.put("deploy/token", [4])
-        #expect(try client.get("deploy/token") == [4])
-        try expect(Self.denied) { _ = try client.get("deploy/other") }
-        try expect(Self.denied) { _ = try client.get("boot/token") }
-        // The lock is the same for a rule.
-        _ = try again.owner.lock(graceSeconds: 0)
-        try expect(.locked) { _ = try client.get("deploy/token") }
     }
 
     @Test func `while a rule is damaged, none allows anything`() throws {

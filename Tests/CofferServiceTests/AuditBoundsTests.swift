@@ -11,10 +11,10 @@ import Testing
         let client = try server.connect()
         try client.makeVault()
         let long = String(repeating: "a", count: 1 << 17)
-        let grant: JSONObject = ["name": "a", "to": "uid:1", "seconds": 1, "reason": .string(long)]
+        let grant: JSONObject = ["name": "a", "client": "uid:1", "verbs": ["read"], "reason": .string(long)]
         let requests: [(CofferWire.Method, JSONObject)] = [
             (.itemGet, ["name": .string(long)]), (.itemPut, ["name": "a", "group": .string(long)]),
-            (.leaseGrant, grant),
+            (.accessAllow, grant),
             (.accessAllow, ["client": .string(long), "verbs": .array([.string(long)]), "pattern": .string(long)]),
         ]
         var connection = try RawConnection(server)

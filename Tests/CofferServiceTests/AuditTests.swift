@@ -239,10 +239,10 @@ import Testing
         _ = try place.owner.add(.genericPassword, [.service: .text("telling"), .account: .text("pin")])
         _ = try? place.owner.find(KeychainQuery(.internetPassword, [.server: .text("telling.example")]))
         #expect(place.becomesTrue { $0.contains { $0.action == "keychain.find" } })
-        // The words of a lease are the client's, its number is not.
+        // The words of a rule are the client's, its number is not.
         try place.owner.grant(try ItemName("telling/name"), to: .user(4242), seconds: 600, reason: "for telling/name")
         _ = try place.connect(as: ClientIdentity(userID: 4242, groupID: 1)).get("telling/name")
-        #expect(place.becomesTrue { $0.contains { $0.reason == "lease 1" } })
+        #expect(place.becomesTrue { $0.contains { $0.reason == "rule 1" } })
         let told = place.journal.value
         #expect(!"\(told)".contains("telling"))
         let puts = told.filter { $0.action == "item.put" }.compactMap(\.items.first)

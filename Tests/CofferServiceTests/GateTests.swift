@@ -1,7 +1,10 @@
 import CofferAudit
 import CofferRights
 import CofferCore
+import CofferDatabase
+import CofferTestSupport
 import CofferService
+import CofferSystem
 import CofferVault
 import CofferWire
 import Testing
@@ -45,8 +48,8 @@ import Testing
         (
             [.admin],
             [
-                .accessAllow, .accessDeny, .accessList, .accessRemove, .backupRegister, .entitlementList, .leaseGrant,
-                .leaseList, .leaseRevoke, .passcodeChange, .passcodeRemove, .passcodeSet, .slotAdd, .slotList,
+                .accessAllow, .accessDeny, .accessList, .accessRemove, .backupRegister, .entitlementList,
+                .passcodeChange, .passcodeRemove, .passcodeSet, .slotAdd, .slotList,
                 .slotRemove, .slotTest, .vaultBlockers, .vaultCheck, .vaultErase, .vaultInit, .vaultQuarantine,
             ]
         ),
@@ -58,6 +61,18 @@ import Testing
         // What else may be done with the file is a parameter.
         ([.read], [.fileOpen]),
     ]
+
+    /// A rule that permits a request.
+    private static let rule = Result {
+        let vault = try CofferTestSupport.Vault()
+        let connection = try Connection(path: "\(try vault.directory.resolvedPath())/vault.sqlite")
+        try connection.migrate(AccessRuleStore.migrations, applicationID: 1)
+        let store = AccessRuleStore(connection: connection, keys: try vault.open(.locked))
+        var rule = AccessRule(number: 0, kind: .allow, client: .user(1), verbs: [.read], group: "g")
+        rule.pattern = try NamePattern("site/*")
+        _ = try store.add(rule, until: nil)
+        return try #require(try store.all.first)
+    }
 
     private static func need(of method: Method) -> VaultNeed {
         needs.first { $0.value.contains(method) }?.key ?? .vault
@@ -197,45 +212,16 @@ import Testing
     }
 
     @Test(arguments: Method.allCases)
-    func `a lease lets its item be fetched and shown, and nothing else`(method: Method) throws {
-        let wanted = try Self.verbs(of: method)
-        let terms = LeaseTerms(
-            group: "g",
-            name: try ItemName("site/token"),
-            itemCreated: 0,
-            client: .user(1),
-            bootID: "boot",
-            end: 1,
-            granted: 0,
-            reason: ""
-        )
-        let lease = Lease(number: 1, terms: terms, usesLeft: nil, isNamedInEveryState: true)
-        for held in Self.everySet {
-            let rights = AccessRights(groups: ["g"], verbs: held, reason: "it is a test")
-            func isRefused(_ cover: Cover) -> Bool {
-                Gate.refusal(of: method, [:], to: rights, and: cover)?.code == .missingEntitlement
-            }
-            let isMissing = !wanted.isSubset(of: held) && !Self.stands(method, [:], held)
-            let (nothing, other, item) = (
-                isRefused(.nothing), isRefused(.somethingElse), isRefused(.item(.lease(lease)))
-            )
-            #expect(nothing == isMissing || held.isEmpty, "\(held)")
-            #expect(other == isMissing, "\(held)")
-            #expect(item == (isMissing && ![.itemGet, .itemShow].contains(method)), "\(held)")
-            if held.isEmpty { #expect(nothing) }
-        }
-    }
-
-    @Test(arguments: Method.allCases)
     func `an access rule lets its item be fetched, shown, stored and removed, and nothing else`(method: Method) throws {
         let wanted = try Self.verbs(of: method)
         let ruled: Set<Method> = [.itemGet, .itemShow, .itemPut, .itemRemove]
         let locked = CofferError(.interactionNotAllowed, "locked")
+        let rule = try Self.rule.get()
         for held in Self.everySet {
             let rights = AccessRights(groups: ["g"], verbs: held, reason: "it is a test")
             func refusal(_ cover: Cover) -> CofferError? { Gate.refusal(of: method, [:], to: rights, and: cover) }
             let isMissing = !wanted.isSubset(of: held) && !Self.stands(method, [:], held)
-            let isRefused = refusal(.item(.rule(1, group: "g"))) != nil
+            let isRefused = refusal(.item(rule)) != nil
             #expect(isRefused == (isMissing && !ruled.contains(method)), "\(held)")
             let sealed = refusal(.sealed(locked))?.code
             #expect(

@@ -281,7 +281,7 @@ import Testing
         let tested = Set(Self.cases.map(\.method))
         // Repairs, which move damaged rows, and the trash have tests of their own. A sync of the tree tells what was changed before it.
         let others: Set<CofferWire.Method> = [
-            .vaultCheck, .vaultQuarantine, .leaseGrant, .leaseRevoke, .accessAllow, .accessDeny, .accessRemove,
+            .vaultCheck, .vaultQuarantine, .accessAllow, .accessDeny, .accessRemove,
             .fileSyncTree, .backupRegister, .backupEnd, .trashEmpty, .trashRestore,
         ]
         #expect(Set(changing).subtracting(tested) == others)

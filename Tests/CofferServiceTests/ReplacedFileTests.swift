@@ -85,7 +85,7 @@ import Testing
         #expect(isWhole, "\(answer.payload.count) bytes")
     }
 
-    @Test func `a lease gives the item that it is for, or nothing`() throws {
+    @Test func `a rule for an item gives that item, or nothing`() throws {
         let place = try Place()
         try place.client.grant(try ItemName("f"), to: .user(Self.stranger.userID), seconds: 600)
         let answer = try place.read(as: Self.stranger) { other in
@@ -98,7 +98,7 @@ import Testing
         case .some(let code):
             #expect(code == .notAvailable && answer.payload.isEmpty)
         }
-        // The leased item no longer exists.
+        // The item of the rule no longer exists.
         let client = try place.held.connect(as: HeldServer.owner)
         let isLatter = try client.get("f") == Self.latter
         #expect(isLatter)

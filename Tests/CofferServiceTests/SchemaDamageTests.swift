@@ -108,8 +108,8 @@ import Testing
     }
 
     @Test func `a dropped table is damage`() throws {
-        try tamper { try $0.execute("DROP TABLE leases") }
-        try expectDamaged("'leases'")
+        try tamper { try $0.execute("DROP TABLE access_rules") }
+        try expectDamaged("'access_rules'")
     }
 
     @Test func `a migration that is not on the list any more is damage`() throws {

@@ -92,7 +92,6 @@ import Testing
             ("the owner's", { _ = try omar.get("wifi", group: "default") }),
             ("put", { try omar.put("wifi", [3]) { $0.group = group(Self.nina) } }),
             ("lock", { _ = try omar.lock(graceSeconds: 0) }),
-            ("leases", { _ = try omar.call(LeaseListParameters()) }),
             ("entitlements", { _ = try omar.call(EntitlementListParameters()) }),
         ]
         for (what, attempt) in attempts { #expect(try Outcome(attempt) == Self.denied, "\(what)") }

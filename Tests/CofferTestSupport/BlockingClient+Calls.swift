@@ -393,22 +393,15 @@ extension BlockingClient {
         uses: Int? = nil,
         reason: String? = nil
     ) throws(CofferError) -> Int64 {
-        let params = LeaseGrantParameters(
-            name: name,
+        let params = AccessAllowParameters(
             client: client,
+            verbs: [.read],
+            name: name,
             seconds: Int64(seconds),
             uses: uses.map(Int64.init),
             reason: reason
         )
         return try call(params).value.number
-    }
-
-    package func leases(after: Int64? = nil) throws(CofferError) -> LeasePage {
-        try call(LeaseListParameters(after: after)).value
-    }
-
-    package func revokeLease(_ number: Int64) throws(CofferError) {
-        try call(LeaseRevokeParameters(number: number))
     }
 }
 

@@ -58,7 +58,7 @@ import Testing
 
     @Test func `every verb below another one has a synopsis, and no other`() throws {
         let parents = [
-            "backup", "device-key", "entitlement", "lease", "passcode", "slot", "keychain", "file", "login", "otp",
+            "backup", "device-key", "entitlement", "passcode", "slot", "keychain", "file", "login", "otp",
             "trash",
         ]
         for verb in parents + ["access", "ssh-agent"] {

@@ -20,7 +20,7 @@ import Testing
     @Test func `every limit is in the table with its value`() throws {
         let header = ["limit", "value", "of"]
         let rows = try [
-            "PROTOCOL.md", "KEYCHAIN.md", "FILES.md", "ACCESS.md", "AUDIT.md", "RULES.md", "LEASES.md",
+            "PROTOCOL.md", "KEYCHAIN.md", "FILES.md", "ACCESS.md", "AUDIT.md", "RULES.md",
             "CREDENTIALS.md",
         ].flatMap {
             try Page($0).table(header)
@@ -130,10 +130,9 @@ import Testing
         "auditReadingBytes": "\(Limits.auditReadingBytes)",
         "accessRules": "\(Limits.accessRules)",
         "sharesOfUser": "\(Limits.sharesOfUser)",
-        "leases": "\(Limits.leases)",
-        "leaseSeconds": "\(Limits.leaseSeconds)",
-        "leaseUses": "\(Limits.leaseUses)",
-        "leaseReasonBytes": "\(Limits.leaseReasonBytes)",
+        "accessRuleSeconds": "\(Limits.accessRuleSeconds)",
+        "accessRuleUses": "\(Limits.accessRuleUses)",
+        "accessRuleReasonBytes": "\(Limits.accessRuleReasonBytes)",
         "credentialBytes": "\(Limits.credentialBytes)",
         "credentialConnections": "\(Limits.credentialConnections)",
         "maximumCredentialWaitSeconds": "\(Limits.maximumCredentialWaitSeconds)",

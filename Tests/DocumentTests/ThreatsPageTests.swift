@@ -109,7 +109,7 @@ import Testing
             "workerThreads": Limits.workerThreads, "transfersPerConnection": Limits.transfersPerConnection,
             "handles": Limits.handles, "openFiles": Limits.openFiles, "refusals": Limits.refusals,
             "refusalsPerSecond": Limits.refusalsPerSecond, "auditWaitingRecords": Limits.auditWaitingRecords,
-            "leases": Limits.leases, "accessRules": Limits.accessRules,
+            "accessRules": Limits.accessRules,
             "credentialConnections": Limits.credentialConnections, "agentConnections": Limits.agentConnections,
             "closedFiles": Limits.closedFiles, "rememberedDirectories": Limits.rememberedDirectories,
             "rememberedFiles": Limits.rememberedFiles,

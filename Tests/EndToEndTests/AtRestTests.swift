@@ -87,7 +87,7 @@ import Testing
                 reason: words.make("reason")
             )
         }
-        try client.revokeLease(1)
+        try client.removeRule(1)
         // What is gone is gone from the disk, too.
         let gone = try client.add(
             .genericPassword,

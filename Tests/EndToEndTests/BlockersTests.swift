@@ -41,7 +41,7 @@ import Testing
         #expect(try !daemon.coffer(["status"]).text.contains("unreadable"))
     }
 
-    @Test func `open files, transfers and leases are named with their processes`() throws {
+    @Test func `open files, transfers and rules that end are named with their processes`() throws {
         let daemon = try vault()
         let client = try daemon.connect()
         let reader = try client.openFile(try ItemName("c/complete"))
@@ -63,10 +63,11 @@ import Testing
         #expect(text.contains(" reads the open file 'c/complete', which a lock ends\n"), "\(text)")
         #expect(text.contains(" writes the open file 'c/open'\n"), "\(text)")
         #expect(text.contains("process \(process.processIdentifier) of "), "\(text)")
-        #expect(text.contains(/\nlease 1  a\/token  to uid:12345  for (1 h|\d+ min)\n/), "\(text)")
+        let rule = /\nrule 1  allow  user 12345  read  default  a\/token  in (1 h|\d+ min), with the item\n/
+        #expect(text.contains(rule), "\(text)")
         let json = try daemon.coffer(["status", "--blockers", "--json"]).text.split(separator: "\n")
         #expect(json.count { $0.hasPrefix(#"{"blocker":{"connection":"#) } == 3)
-        #expect(json.count { $0.hasPrefix(#"{"lease":{"lease":1,"#) } == 1)
+        #expect(json.count { $0.hasPrefix(#"{"rule":{"rule":1,"#) } == 1)
         #expect(json.count { $0.hasPrefix(#"{"unreadable":{"name":"#) } == 3)
         try reader.close()
         try writer.close()

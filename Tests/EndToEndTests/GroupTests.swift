@@ -151,7 +151,7 @@ import Testing
         )
         try daemon.directory.write(Array(entitlement.utf8), to: "e/0.conf")
         try daemon.restart()
-        #expect(try daemon.coffer(["lease", "list"]).text.contains("b of other  to unit:a.service"))
+        #expect(try daemon.coffer(["access"]).text.contains("unit a.service  read  other  b"))
         for words in [["get", "b"], ["put", "c"], ["keychain", "find"], ["protect", "b", "Always"]] {
             #expect(try daemon.coffer(words + ["--group", "other"], input: [1]).status == 77, "\(words)")
         }
@@ -167,7 +167,7 @@ import Testing
         #expect(explained.contains("any other by its name"), "\(explained)")
     }
 
-    @Test func `keychain items, leases and the audit are of a group`() throws {
+    @Test func `keychain items, rules and the audit are of a group`() throws {
         let here = ["--group", "shared"]
         #expect(try asApp(["keychain", "add", "--account", "anna"] + here, input: [5]).status == 0)
         #expect(try daemon.coffer(["keychain", "find", "--account", "anna"]).status == 66)
@@ -176,7 +176,7 @@ import Testing
         daemon.openToOthers()
         #expect(try daemon.coffer(["grant", "anna"] + to).status == 66)
         #expect(try daemon.coffer(["grant", "anna"] + to + here).status == 0)
-        #expect(try daemon.coffer(["lease", "list"]).text == "1  anna of shared  to uid:4242  for 1 h\n")
+        #expect(try daemon.coffer(["access"]).text.hasPrefix("1  allow  user 4242  read  shared  anna  in "))
         #expect(try asApp(["get", "anna"] + here).output == [5])
         #expect(try asApp(["get", "anna"]).status == 66)
         let records = try daemon.coffer(["audit", "--item", "anna", "--group", "shared", "--json"]).text

@@ -68,7 +68,7 @@ struct HostileCase: CustomTestStringConvertible, Sendable {
         HostileCase("list", "", ["item.list"]),
         HostileCase("list", "--long", ["item.list"]),
         HostileCase("search", "a", ["item.list"]),
-        HostileCase("show", "a", ["item.show", "entitlement.list", "lease.list", "access.list"]),
+        HostileCase("show", "a", ["item.show", "entitlement.list", "access.list"]),
         HostileCase("history", "a", ["item.show", "keychain.history"]),
         HostileCase("restore", "a", ["item.show", "keychain.history", "keychain.restore"], json: false),
         HostileCase("move", "a b --passcode-fd 3", ["item.move", "context.authenticate"]),
@@ -146,7 +146,7 @@ struct HostileCase: CustomTestStringConvertible, Sendable {
         HostileCase("lock", "--now", ["vault.lock", "vault.status"]),
         HostileCase("status", "", ["vault.status"] + expiry, state: "locking"),
         HostileCase("status", "", ["vault.status", "slot.list"], state: "deviceKeyMissing"),
-        HostileCase("status", "--blockers", ["vault.status", "vault.blockers", "lease.list"] + expiry),
+        HostileCase("status", "--blockers", ["vault.status", "vault.blockers", "access.list"] + expiry),
         HostileCase("passcode set", "--new-passcode-fd 3", ["vault.status", "passcode.set"], state: "noPasscode"),
         HostileCase(
             "passcode change",
@@ -204,7 +204,7 @@ struct HostileCase: CustomTestStringConvertible, Sendable {
         HostileCase("entitlement list", "", ["entitlement.list"]),
         HostileCase("entitlement explain", "", ["entitlement.explain"]),
         HostileCase("unit", "ci.service", ["vault.status", "entitlement.explain"]),
-        HostileCase("grant", "a --to gid:1 --for 10m", ["lease.grant"]),
+        HostileCase("grant", "a --to gid:1 --for 10m", ["access.allow"]),
         HostileCase(
             "allow",
             "group 1 read --item a --passcode-fd 3",
@@ -216,8 +216,6 @@ struct HostileCase: CustomTestStringConvertible, Sendable {
         HostileCase("trash list", "", ["trash.list"]),
         HostileCase("trash restore", "--entry 1", ["trash.restore"]),
         HostileCase("trash empty", "--entry 1", ["trash.empty"]),
-        HostileCase("lease list", "", ["lease.list"]),
-        HostileCase("lease revoke", "1", ["lease.revoke"], json: false),
         HostileCase("login enable", "--passcode-fd 3", ["vault.status", "vault.unlock"], json: false),
         HostileCase(
             "login unlock",

@@ -82,7 +82,7 @@ struct KeybagReader {
         // The closing tags, under the keybag key and under the device key.
         #expect(rest.count == 64)
         for purpose: StaticString in [
-            "coffer keychain metadata v1", "coffer file metadata v1", "coffer search v1", "coffer leases v1",
+            "coffer keychain metadata v1", "coffer file metadata v1", "coffer search v1", "coffer access rules v1",
             "coffer audit v1",
         ] {
             keys["\(purpose)"] = try Self.subkey(of: try key("store"), for: purpose)

@@ -15,7 +15,7 @@ struct MemoryScanTests {
     /// The keys that need no passcode.
     private static let always = [
         "d", "dk", "dku", "store", "device key", "coffer keychain metadata v1", "coffer file metadata v1",
-        "coffer search v1", "coffer leases v1", "coffer audit v1",
+        "coffer search v1", "coffer access rules v1", "coffer audit v1",
     ]
     /// The keys that a lock leaves.
     private static let lasting = always + ["c", "cx", "ck", "cku"]

@@ -88,7 +88,7 @@ import Testing
         22: Trial(check: "test \"$TOKEN\" = s4cret"),
         23: Trial(answers: secret, shows: ["LoadCredential=token:", "gets 'token' only after 'coffer unlock'"]),
         24: Trial(answers: secret, check: "coffer history token --group unit:backup.service | grep -q '^1 '"),
-        25: Trial(shows: ["granted lease 1"]),
+        25: Trial(shows: ["added rule 1"]),
         26: Trial(
             before: [
                 "ssh-keygen -q -t ed25519 -N '' -C nina@laptop -f deploy",

@@ -43,7 +43,7 @@ final class RowCatalog {
         connection = try Connection(path: path + "/vault.sqlite")
         try connection.migrate(
             [Self.settings] + KeychainStore.migrations + FileStore.migrations + AuditLog.migrations
-                + LeaseStore.migrations + AccessRuleStore.migrations,
+                + AccessRuleStore.migrations,
             applicationID: 1
         )
         contents = try ContentDirectory(in: directory)
@@ -90,23 +90,16 @@ final class RowCatalog {
             try audit.write(at: 1)
             _ = audit.confirm()
         }
-        let leases = LeaseStore(connection: connection, keys: keys)
-        for uses in [nil, 5] {
-            let terms = LeaseTerms(
-                group: Self.group,
-                name: try ItemName("s/a"),
-                itemCreated: 1000,
-                client: try ClientPattern("uid:1"),
-                bootID: "boot",
-                end: 1_000_000,
-                granted: 1,
-                reason: "because"
-            )
-            _ = try leases.add(terms, uses: uses, isNamedInEveryState: true)
-        }
         let rules = AccessRuleStore(connection: connection, keys: keys)
         for kind in AccessRuleKind.allCases {
-            _ = try rules.add(kind, .unit("ci@*.service"), [.read], try NamePattern("s/*"), in: Self.group)
+            let (client, pattern) = (ClientPattern.unit("ci@*.service"), try NamePattern("s/*"))
+            var rule = AccessRule(number: 0, kind: kind, client: client, verbs: [.read], group: Self.group)
+            rule.pattern = pattern
+            _ = try rules.add(rule, until: nil)
+            rule = AccessRule(number: 0, kind: kind, client: .user(1), verbs: [.read], group: Self.group)
+            (rule.name, rule.uses, rule.reason) = (try ItemName("s/a"), 5, "because")
+            let end = RuleEnd(bootID: "boot", time: 1_000_000)
+            _ = try rules.add(rule, until: end, itemCreated: 1000, isNamedInEveryState: kind == .allow)
         }
         try connection.execute("INSERT INTO file_dead_contents VALUES (randomblob(16))")
         try connection.execute(

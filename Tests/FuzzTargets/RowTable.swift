@@ -195,16 +195,6 @@ package struct RowTable: Sendable {
             """
         ),
         RowTable(
-            "leases",
-            ["number", "sealed"],
-            """
-            UPDATE leases SET
-                number = CASE ?3 WHEN 0 THEN iif(?2, ?1 + 0.5, ?1) ELSE number END,
-                sealed = CASE ?3 WHEN 1 THEN iif(?2, ?1 + 0.5, ?1) ELSE sealed END
-            WHERE (number) = (SELECT number FROM leases ORDER BY number LIMIT 1 OFFSET ?4)
-            """
-        ),
-        RowTable(
             "access_rules",
             ["number", "sealed"],
             """

@@ -256,13 +256,16 @@ private struct RowCheck: ~Copyable {
         let (connection, keys) = (catalog.connection, catalog.keys)
         return [
             {
-                let leases = LeaseStore(connection: connection, keys: keys)
-                for lease in try leases.all { try leases.countUse(of: lease) }
-                for number in try leases.damaged { try leases.remove(number) }
-            },
-            {
                 let rules = AccessRuleStore(connection: connection, keys: keys)
-                for rule in try rules.all { _ = [rule].verdict(on: .read, "s/a", askedAs: "s/a", in: rule.group) }
+                let name = try ItemName("s/a")
+                for rule in try rules.all {
+                    for item in [NamedItem.missing, .unreadable, .found(listed: "s/a", created: 1000)] {
+                        let known = [rules.rule(rule, askedFor: name, item)].compactMap(\.self)
+                        _ = known.verdict(on: .read, "s/a", askedAs: "s/a", in: rule.rule.group)
+                    }
+                    _ = (rule.rule(at: 1), rule.counts(at: 1, of: "boot"))
+                    try rules.countUse(of: rule)
+                }
                 for number in try rules.damaged { try rules.remove(number) }
             },
             {

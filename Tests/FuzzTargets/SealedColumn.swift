@@ -13,7 +13,7 @@ struct SealedColumn: Sendable {
     private let context: @Sendable (borrowing Row, VaultKeys) throws -> [UInt8]
 
     private enum Key {
-        case leases, audit
+        case accessRules, audit
         /// What the passcode protects, most of it.
         case names(CatalogPart)
     }
@@ -60,11 +60,6 @@ struct SealedColumn: Sendable {
             return writer.bytes
         },
         SealedColumn(
-            select: "SELECT number, sealed FROM leases ORDER BY number LIMIT 1 OFFSET ?",
-            update: "UPDATE leases SET sealed = ? WHERE number = ?",
-            key: .leases
-        ) { row, _ in Array("coffer lease v1".utf8) + bytes(of: try row.integer(0)) },
-        SealedColumn(
             select: "SELECT first, sealed FROM audit_blocks ORDER BY first LIMIT 1 OFFSET ?",
             update: "UPDATE audit_blocks SET sealed = ? WHERE first = ?",
             key: .names(.audit)
@@ -77,7 +72,7 @@ struct SealedColumn: Sendable {
         SealedColumn(
             select: "SELECT number, sealed FROM access_rules ORDER BY number LIMIT 1 OFFSET ?",
             update: "UPDATE access_rules SET sealed = ? WHERE number = ?",
-            key: .leases
+            key: .accessRules
         ) { row, _ in Array("coffer access rule v1".utf8) + bytes(of: try row.integer(0)) },
     ]
 
@@ -95,7 +90,7 @@ struct SealedColumn: Sendable {
             let sealed = try row.blob(1)
             let changed: [UInt8]
             switch self.key {
-            case .leases: changed = try Self.reseal(sealed, keys.catalog.leases, context, body)
+            case .accessRules: changed = try Self.reseal(sealed, keys.catalog.accessRules, context, body)
             case .audit: changed = try Self.reseal(sealed, keys.catalog.audit, context, body)
             case .names(let part):
                 let names = try keys.openNames(sealed.span.bytes, of: part, context: context).exposeBytes()

@@ -80,7 +80,7 @@ import Testing
             { _ = try client.keychainItems(KeychainQuery(.genericPassword)) },
             { for name in Self.items + Self.files { _ = try client.show(try ItemName(name)) } },
             { _ = try client.auditRecords(AuditQuery()) }, { _ = try client.verifyAudit() },
-            { _ = try client.leases() }, { _ = try client.rules() },
+            { _ = try client.rules() },
             { _ = try client.quarantine() },
         ] {
             do { try attempt() } catch is CofferError {}

@@ -240,7 +240,7 @@ extension SystemdTests {
             #expect(try provider.load("nothing", in: "web.service") == "")
             try provider.machine.write("[Client]\nUnit=web.service\nVerbs=\n", to: "/etc/coffer-refusing/web.conf")
             try provider.service.control("reload", "coffer-refusing.service")
-            // Nor does a lease help.
+            // Nor does a rule help.
             try provider.service.put("lent", "x", "Always")
             let granted = try provider.service.coffer("grant", "lent", "--to", "unit:web.service", "--for", "1h")
             #expect(granted.status == 0, "\(granted.errors)")

@@ -198,7 +198,7 @@ extension SystemdTests {
             let stored = try root("put", "restic/password", "--for", "backup", input: "s3cret")
             #expect(stored.status == 0, "\(stored.errors)")
             for allowed in [
-                ["status"], ["slot", "list"], ["entitlement", "list"], ["lease", "list"], ["audit"], ["doctor"],
+                ["status"], ["slot", "list"], ["entitlement", "list"], ["access"], ["audit"], ["doctor"],
                 ["lock", "--now"],
             ] {
                 let answer = try machine.run(["coffer"] + allowed)

@@ -19,7 +19,7 @@ extension SystemdTests {
         private static let suites = [
             "Audit", "Configuration", "Entitlement", "FileTreeState", "FileTreeVerbs", "FileVerbs", "HandleOracle",
             "Handle",
-            "KeychainVerbs", "KeysVerbs", "Lease", "NamespaceVerbs", "Oracle", "Protect", "Transfer",
+            "KeychainVerbs", "KeysVerbs", "Grant", "NamespaceVerbs", "Oracle", "Protect", "Transfer",
         ]
 
         private func sandbox() throws -> [String] {

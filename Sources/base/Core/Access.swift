@@ -68,12 +68,12 @@ package struct AccessPolicy: Sendable {
     ///
     /// - Parameters:
     ///   - client: The client that connects.
-    ///   - hasPermit: Whether a lease or an access rule matches the client: a client that no entitlement matches is
+    ///   - hasRule: Whether an access rule allows the client something: a client that no entitlement matches is
     ///     then admitted, without any rights.
     /// - Throws: `missingEntitlement` for a client without any rights.
     package func rights(
         of client: ClientIdentity,
-        hasPermit: @autoclosure () -> Bool = false
+        hasRule: @autoclosure () -> Bool = false
     ) throws(CofferError) -> AccessRights {
         if let entitlement = entitlement(of: client) {
             if entitlement.verbs.isEmpty {
@@ -108,11 +108,11 @@ package struct AccessPolicy: Sendable {
                 reason: "it is the vault's owner"
             )
         }
-        if hasPermit() {
+        if hasRule() {
             return AccessRights(
                 groups: [],
                 verbs: [],
-                reason: "only a lease or an access rule admits you, to what it names"
+                reason: "only an access rule admits you, to what it names"
             )
         }
         if isOwner, let containment = client.containment {

@@ -28,17 +28,29 @@ extension AccessRule {
         return true
     }
 
-    /// Whether two rules say the same, regardless of their numbers.
+    /// Whether two rules that count until they are removed say the same, regardless of their numbers.
     package func saysTheSame(as other: AccessRule) -> Bool {
         kind == other.kind && client == other.client && verbs == other.verbs && group.hasSameBytes(as: other.group)
-            && pattern == other.pattern
+            && pattern != nil && pattern == other.pattern && !ends && !other.ends
+    }
+
+    /// Whether it ends by itself: with its time, its uses or its item.
+    package var ends: Bool { seconds != nil || uses != nil || name != nil }
+
+    /// Whether it is for one name or one item; `nil` before the first unlock.
+    package var isForOneName: Bool? { name != nil ? true : pattern?.isOneName }
+
+    /// Whether it is for a name; `nil` before the first unlock.
+    func matches(_ text: String) -> Bool? {
+        name.map { $0.path.hasSameBytes(as: text) } ?? pattern?.matches(text)
     }
 }
 
 extension [AccessRule] {
     /// Decides about an operation on an item, by the rules of one client.
     ///
-    /// A denial prevails, in whatever order the rules were added.
+    /// A denial prevails, in whatever order the rules were added. Of those that allow, one whose uses are counted comes
+    /// last.
     ///
     /// - Parameters:
     ///   - verb: The operation.
@@ -49,14 +61,12 @@ extension [AccessRule] {
         let concerned = filter { $0.verbs.contains(verb) && $0.group.hasSameBytes(as: group) }
         let allowing = concerned.filter { $0.kind == .allow }
         if allowing.isEmpty { return .refused }
-        if concerned.contains(where: { $0.pattern == nil }) { return .sealed }
-        let isDenied = concerned.contains { rule in
-            rule.kind == .deny && [name, alias].contains { rule.pattern?.matches($0) == true }
-        }
-        guard !isDenied, let rule = allowing.first(where: { $0.pattern?.matches(name) == true }) else {
-            return .refused
-        }
-        return .allowed(rule)
+        let denying = concerned.filter { $0.kind == .deny }
+        if denying.contains(where: { rule in [name, alias].contains { rule.matches($0) == true } }) { return .refused }
+        if denying.contains(where: { $0.matches(name) == nil }) { return .sealed }
+        let fitting = allowing.filter { $0.matches(name) == true }
+        if let rule = fitting.first(where: { $0.uses == nil }) ?? fitting.first { return .allowed(rule) }
+        return allowing.contains { $0.matches(name) == nil } ? .sealed : .refused
     }
 
     /// The groups in which a rule allows an operation, in the order of the rules.

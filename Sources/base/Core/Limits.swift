@@ -237,18 +237,16 @@ public enum Limits {
     /// The clients that the summary of the oldest records distinguishes.
     public static let auditTallies = 64
     /// Access rules: those of a client are searched for what its own rights don't cover.
-    public static let accessRules = 256
+    public static let accessRules = 512
     /// The rules by which one user shares items; the shares of all users take at most half of ``accessRules``, so that
     /// the administrator can always add a rule.
     public static let sharesOfUser = 32
-    /// Concurrent leases: all of them are searched for a client without rights of its own.
-    public static let leases = 256
-    /// The longest lease: use an entitlement for more than thirty days.
-    public static let leaseSeconds = 30 * 24 * 3600
-    /// The most uses of a lease: a greater number is no limit.
-    public static let leaseUses = 1_000_000
-    /// The bytes of the reason of a lease.
-    public static let leaseReasonBytes = 512
+    /// The seconds of a rule that ends by its time.
+    public static let accessRuleSeconds = 30 * 24 * 3600
+    /// The uses of a rule: a greater number is no limit.
+    public static let accessRuleUses = 1_000_000
+    /// The bytes of the reason of a rule.
+    public static let accessRuleReasonBytes = 512
     /// The bytes of the place of a repository, which the vault keeps for people to read.
     package static let repositoryBytes = 4096
     /// The bytes of the reason why a backup failed.

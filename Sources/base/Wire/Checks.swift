@@ -193,17 +193,23 @@ extension KeychainAgreeParameters {
     }
 }
 
-extension LeaseGrantParameters {
-    func check() throws(CofferError) {
-        try client.checkLeasable()
-        if let reason, reason.isEmpty || reason.utf8.count > Limits.leaseReasonBytes {
-            throw CofferError(.param, "parameter 'reason': expected 1 to \(Limits.leaseReasonBytes) bytes")
-        }
-    }
-}
-
 extension AccessAllowParameters {
-    func check() throws(CofferError) { try checkRule(client, pattern) }
+    func check() throws(CofferError) {
+        guard (pattern == nil) != (name == nil) else {
+            throw CofferError(.param, "expected one of the parameters 'pattern' and 'name'")
+        }
+        if uses != nil && verbs != [.read] {
+            throw CofferError(
+                .param,
+                "parameter 'uses': only reading is counted",
+                hint: "expected the verb 'read' alone"
+            )
+        }
+        if let reason, reason.isEmpty || reason.utf8.count > Limits.accessRuleReasonBytes {
+            throw CofferError(.param, "parameter 'reason': expected 1 to \(Limits.accessRuleReasonBytes) bytes")
+        }
+        try checkRule(client, pattern)
+    }
 }
 
 extension AccessDenyParameters {
@@ -211,9 +217,9 @@ extension AccessDenyParameters {
 }
 
 /// Refuses a rule that could never apply.
-private func checkRule(_ client: ClientPattern, _ pattern: NamePattern) throws(CofferError) {
+private func checkRule(_ client: ClientPattern, _ pattern: NamePattern?) throws(CofferError) {
     try client.checkRuled()
-    if pattern.isOneName { _ = try ItemName(pattern.text) }
+    if let pattern, pattern.isOneName { _ = try ItemName(pattern.text) }
 }
 
 extension ItemProtectParameters {

@@ -29,9 +29,6 @@ extension CompletionKind {
     /// The numbers of the keyslots.
     package static var slot: CompletionKind { .custom { words, _, _ in Completions(words).slots() } }
 
-    /// The numbers of the leases.
-    package static var lease: CompletionKind { .custom { words, _, _ in Completions(words).leases() } }
-
     /// The numbers of the access rules.
     package static var rule: CompletionKind { .custom { words, _, _ in Completions(words).rules() } }
 
@@ -70,7 +67,9 @@ private struct Completions {
         ask([SocketPath.system]) { (client) throws(CofferError) in
             let number = try UserDatabase.number(ofUser: user)
             let rules = try client.call(AccessListParameters(isOfCaller: true)).value.rules
-            return rules.filter { AccessGroup.userID(of: $0.group) == number }.compactMap(\.pattern?.text)
+            return rules.filter { AccessGroup.userID(of: $0.group) == number }.compactMap {
+                $0.name?.path ?? $0.pattern?.text
+            }
         }
     }
 
@@ -96,12 +95,6 @@ private struct Completions {
     func rules() -> [String] {
         ask { (client) throws(CofferError) in
             try client.call(AccessListParameters()).value.rules.map { "\($0.number)" }
-        }
-    }
-
-    func leases() -> [String] {
-        ask { (client) throws(CofferError) in
-            try client.call(LeaseListParameters()).value.leases.map { "\($0.number)" }
         }
     }
 

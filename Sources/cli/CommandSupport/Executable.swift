@@ -47,7 +47,7 @@ extension Executable {
             // As the argument parser prints its own.
             throw CleanExit.message(script)
         }
-        let words = LeadingOptions.behindVerb(words, of: Self.self)
+        let words = ClientKind.joined(LeadingOptions.behindVerb(words, of: Self.self))
         try UnknownVerb.refuse(in: words, of: Self.self)
         return try parseAsRoot(Array(words))
     }

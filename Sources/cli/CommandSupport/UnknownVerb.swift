@@ -48,7 +48,7 @@ package enum UnknownVerb {
         "version": "coffer --version", "signin": "coffer unlock", "why": "coffer explain",
         "mkdir": "coffer file mkdir", "passwd": "coffer passcode change", "exec": "coffer run", "env": "coffer run",
         "template": "coffer inject", "render": "coffer inject", "undo": "coffer trash restore",
-        "undelete": "coffer trash restore",
+        "undelete": "coffer trash restore", "lease": "coffer access", "revoke": "coffer access remove",
     ]
 
     private static func unknown(_ word: String, of path: String, _ verbs: [String]) -> CofferError {

@@ -71,7 +71,7 @@ package struct Waiting {
 
     /// Subscribes to what the wait depends on.
     ///
-    /// Whom only a lease or an access rule lets in gets no events of items, but those of the lock.
+    /// Whom only an access rule lets in gets no events of items, but those of the lock.
     private func subscribe(_ items: GroupOptions?) throws(CofferError) {
         guard let items else { return try client.watch([]) }
         do throws(CofferError) { try client.watch(.items, in: items.group) } catch {

@@ -4,12 +4,12 @@ internal import CofferTerminal
 
 /// Who may read an item, in words.
 enum Readers {
-    /// The clients that may read an item, the leases on it, and the rules that allow it.
+    /// The clients that may read an item, and the rules that allow it.
     ///
     /// - Returns: `nil` if the caller may not ask.
     static func words(of item: ItemInfo, _ client: BlockingClient) throws(CofferError) -> Line? {
         do throws(CofferError) {
-            let readers = try entitled(to: item.group, client) + leases(on: item, client) + ruled(item, client)
+            let readers = try entitled(to: item.group, client) + ruled(item, client)
             return readers.isEmpty
                 ? "no client: no entitlement names the item's group" : readers.joined(separator: ", ")
         } catch  where error.code == .missingEntitlement {
@@ -34,18 +34,6 @@ enum Readers {
         if hasSome { return readers }
         return group == AccessGroup.owners ? ["you"] : ["you", "\(group)"]
     }
-
-    private static func leases(on item: ItemInfo, _ client: BlockingClient) throws(CofferError) -> [Line] {
-        var readers: [Line] = []
-        try forEachPage { (after: Int64?) throws(CofferError) in
-            let page = try client.call(LeaseListParameters(after: after)).value
-            for lease in page.leases where lease.isOn(item) {
-                readers.append("\(lease.client) for \(durationForDisplay(seconds: Int(lease.seconds)))")
-            }
-            return page.next
-        }
-        return readers
-    }
 }
 
 extension Readers {
@@ -62,13 +50,8 @@ extension Readers {
             guard case .allowed(rule) = same.verdict(on: .read, item.name, askedAs: item.name, in: item.group) else {
                 return nil
             }
-            return "\(rule.client.words) by rule \(rule.number)"
+            let time = rule.seconds.map { " for \(durationForDisplay(seconds: Int($0)))" } ?? ""
+            return "\(rule.client.words)\(time) by rule \(rule.number)"
         }
-    }
-}
-
-extension LeaseInfo {
-    fileprivate func isOn(_ item: ItemInfo) -> Bool {
-        name.utf8.elementsEqual(item.name.utf8) && group.utf8.elementsEqual(item.group.utf8)
     }
 }

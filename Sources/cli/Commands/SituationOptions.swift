@@ -9,7 +9,7 @@ struct SituationOptions: ParsableArguments {
 
     @Option(
         name: .customLong("as"),
-        help: ArgumentHelp("The client to ask about, such as unit:backup.service.", valueName: "client")
+        help: ArgumentHelp("The client to ask about, such as unit backup or user anna.", valueName: "client")
     )
     var client: String?
 

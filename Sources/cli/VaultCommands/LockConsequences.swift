@@ -5,7 +5,8 @@ internal import CofferTerminal
 /// Who uses a vault, and what a lock would end.
 struct LockConsequences {
     private var blockers: [Blocker] = []
-    private var leases: [LeaseInfo] = []
+    /// The rules that end by their time.
+    private var ending: [AccessRule] = []
     /// The items that can be read now, and can't be read once the vault is locked.
     private var losses: [ItemInfo] = []
 
@@ -16,8 +17,8 @@ struct LockConsequences {
             return page.next
         }
         try forEachPage { (after: Int64?) throws(CofferError) in
-            let page = try client.call(LeaseListParameters(after: after)).value
-            leases += page.leases
+            let page = try client.call(AccessListParameters(after: after)).value
+            ending += page.rules.filter { $0.seconds != nil }
             return page.next
         }
         try forEachPage { (after: String?) throws(CofferError) in
@@ -32,7 +33,7 @@ struct LockConsequences {
     func show(_ format: FormatOptions) {
         if blockers.isEmpty { format.say("no file is open, and no transfer runs") }
         for blocker in blockers { format.show(["blocker": .object(blocker.json)], blocker.line) }
-        for lease in leases { format.show(["lease": .object(lease.json)], "lease \(lease.text[0])") }
+        for rule in ending { format.show(["rule": .object(rule.json)], "rule \(rule.text)") }
         format.say("a lock now makes \(losses.count == 1 ? "1 item" : "\(losses.count) items") unreadable")
         for item in losses {
             let place = "\(item.protection.store.words): \(item.protection.words)"

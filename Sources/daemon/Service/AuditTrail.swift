@@ -153,16 +153,10 @@ extension AuditRecord {
 }
 
 extension PendingRequest {
-    /// The lease or the rule that permitted it, the reason for a lease that it grants, or the rule that it adds.
+    /// The rule that permitted it, or that it adds.
     fileprivate var auditedReason: String? {
-        switch permit {
-        case .lease(let lease):
-            return "lease \(lease.number)" + (lease.terms.reason.isEmpty ? "" : ": \(lease.terms.reason)")
-        case .rule(let number, _): return "rule \(number)"
-        case .none: break
-        }
+        if let rule = permit?.rule { return "rule \(rule.number)" + (rule.reason.map { ": \($0)" } ?? "") }
         switch method {
-        case .leaseGrant: return params["reason"]?.stringValue
         case .accessAllow, .accessDeny: return auditedRule
         case .itemList: return params["export"] == .bool(true) ? "for an export" : nil
         case .accessRemove: return params["rule"]?.integerValue.map { "removes rule \($0)" }
@@ -172,24 +166,22 @@ extension PendingRequest {
 
     /// The rule that it adds; its parameters are not validated.
     private var auditedRule: String? {
-        guard let client = params["client"]?.stringValue, let pattern = params["pattern"]?.stringValue else {
-            return nil
-        }
+        guard let client = params["client"]?.stringValue,
+            let subject = params["pattern"]?.stringValue ?? params["name"]?.stringValue
+        else { return nil }
         let verbs = (params["verbs"]?.arrayValue ?? []).prefix(AccessRule.possibleVerbs.count).compactMap(\.stringValue)
         return "\(method == .accessAllow ? "allows" : "denies") \(client) "
-            + "\(verbs.joined(separator: ", ")) \(quotedForDisplay(pattern))"
+            + "\(verbs.joined(separator: ", ")) \(quotedForDisplay(subject))"
+            + (params["reason"]?.stringValue.map { ": \($0)" } ?? "")
     }
 }
 
 extension AuditedItem {
     /// The items that a request names; its parameters are not validated.
     fileprivate static func all(of request: PendingRequest, from caller: Caller) -> [AuditedItem] {
-        if let terms = request.permit?.lease?.terms {
-            return [AuditedItem(name: terms.name.path, group: terms.group)]
-        }
         let params = request.params
         let said =
-            request.permit?.group ?? params["group"]?.stringValue
+            request.permit?.rule.group ?? params["group"]?.stringValue
             ?? params["attributes"]?.objectValue?["accessGroup"]?.stringValue
         let group = said.map { $0 == AccessGroup.ownProgram ? caller.rights.programGroup ?? $0 : caller.own($0) }
         var named: [AuditedItem] = []

@@ -154,11 +154,11 @@ final class Intake: ServerPart {
 
     /// Asks the gate whether a client may make a request now.
     ///
-    /// - Returns: What permits it, if the client's own rights don't.
+    /// - Returns: The rule that permits it, if the client's own rights don't.
     @discardableResult
-    func admit(_ request: PendingRequest, _ caller: Caller) throws(CofferError) -> Permit? {
+    func admit(_ request: PendingRequest, _ caller: Caller) throws(CofferError) -> StoredAccessRule? {
         let cover = vault.cover(of: request.method, request.params, from: caller)
-        let permit: Permit? = if case .item(let permit) = cover { permit } else { nil }
+        let permit: StoredAccessRule? = if case .item(let permit) = cover { permit } else { nil }
         request.permit = request.permit ?? permit
         try Gate.check(request.method, request.params, for: caller.rights, and: cover) { () throws(CofferError) in
             try locks.state(for: request.method)

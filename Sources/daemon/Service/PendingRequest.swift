@@ -18,7 +18,7 @@ final class PendingRequest {
     /// The time of its arrival.
     let arrival: UInt64
     /// What permits it, if the client's own rights don't.
-    var permit: Permit?
+    var permit: StoredAccessRule?
     private(set) var scope: RequestScope
     /// The handler's view of it, once it has started.
     private var call: Call?

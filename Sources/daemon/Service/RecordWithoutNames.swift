@@ -16,18 +16,16 @@ extension AuditRecord {
             state: state,
             // A client that is refused when it connects has not named an item yet.
             refusal: action == "connect" ? refusal : refusal.map { AuditedRefusal($0.code, $0.code.rawValue) },
-            reason: client == nil ? reason : reason.flatMap(Self.permit(in:)),
+            reason: client == nil ? reason : reason.flatMap(Self.rule(in:)),
             count: count
         )
     }
 
-    /// The number of the lease or the access rule that a reason names, without its own words.
-    private static func permit(in reason: String) -> String? {
-        for part in reason.split(separator: "; ") {
-            for word in ["lease ", "rule "] where part.hasPrefix(word) {
-                let number = part.dropFirst(word.count).prefix { ("0"..."9").contains($0) }
-                if !number.isEmpty { return "\(word)\(number)" }
-            }
+    /// The number of the access rule that a reason names, without its own words.
+    private static func rule(in reason: String) -> String? {
+        for part in reason.split(separator: "; ") where part.hasPrefix("rule ") {
+            let number = part.dropFirst("rule ".count).prefix { ("0"..."9").contains($0) }
+            if !number.isEmpty { return "rule \(number)" }
         }
         return nil
     }

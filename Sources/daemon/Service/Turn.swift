@@ -182,7 +182,7 @@ final class Turn: ServerPart {
         )
         call.permit = request.permit
         let context = call.caller.context
-        let kind: Scheduler.Kind = request.scope.changes || call.lease != nil ? .changing : .reading
+        let kind: Scheduler.Kind = request.scope.changes || call.countsUse ? .changing : .reading
         if request.usesContext { context.beginRequest(at: clock.now) }
         request.start(call, isAlone: context.isForThisRequest)
         let begun = Running(token, (request, connection), call, kind, of: connection.tenant.number) { [unowned self] in

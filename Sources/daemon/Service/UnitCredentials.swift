@@ -116,7 +116,7 @@ final class UnitCredentials: ServerPart {
             let caller = Caller(client, try vault.rights(of: client))
             let permit = try turn.intake.admit(PendingRequest(credential.request), caller)
             let name = try ItemName(address.itemName)
-            let group = if let permit { permit.group } else { try caller.group(nil) }
+            let group = if let permit { permit.rule.group } else { try caller.group(nil) }
             let info = try vault.info(of: name, in: group)
             protection = info.protection
             let state = try vault.keys.state

@@ -23,7 +23,6 @@ package struct Handlers: MethodHandler {
     package var file: FileHandlers { FileHandlers(shared: shared) }
     package var item: ItemHandlers { ItemHandlers(shared: shared) }
     package var keychain: KeychainHandlers { KeychainHandlers(shared: shared) }
-    package var lease: AccessHandlers { access }
     package var passcode: KeyHandlers { KeyHandlers(shared: shared) }
     package var trash: TrashHandlers { TrashHandlers(shared: shared) }
     package var vault: VaultHandlers { VaultHandlers(shared: shared) }
@@ -37,7 +36,9 @@ package struct Handlers: MethodHandler {
     /// - Throws: An error of the request; one that does not name the operation is about ``Call/subject``.
     package func begin(_ method: Method, _ params: JSONObject, _ call: Call) throws -> Step {
         try call.attachments.check(for: method)
-        if let lease = call.lease { return try access.answer(to: method, params, under: lease, call) }
+        if let rule = call.permit, call.countsUse, method == .itemGet {
+            return try access.get(params, countedBy: rule, call)
+        }
         return try dispatch(method, params, call)
     }
 
@@ -52,10 +53,8 @@ package struct Handlers: MethodHandler {
     }
 }
 
-/// Answers what concerns rights and their use: access rules, entitlements, leases and the audit.
-package struct AccessHandlers: HandlerFamily, AccessMethodHandlers, AuditMethodHandlers, EntitlementMethodHandlers,
-    LeaseMethodHandlers
-{
+/// Answers what concerns rights and their use: access rules, entitlements and the audit.
+package struct AccessHandlers: HandlerFamily, AccessMethodHandlers, AuditMethodHandlers, EntitlementMethodHandlers {
     package let shared: HandlerState
 }
 

@@ -10,8 +10,8 @@ package struct CatalogKeys: ~Copyable, Sendable {
     package let fileMetadata: SymmetricKey
     /// Makes the tags of the search columns.
     package let search: SymmetricKey
-    /// Seals leases.
-    package let leases: SymmetricKey
+    /// Seals access rules.
+    package let accessRules: SymmetricKey
     /// Seals the audit, and chains it.
     package let audit: SymmetricKey
     /// Seals the keys of the trash, and the names in it that the passcode does not protect.
@@ -25,7 +25,7 @@ package struct CatalogKeys: ~Copyable, Sendable {
         let keychainMetadata = try KeyDerivation.subkey(of: store, for: "coffer keychain metadata v1")
         let fileMetadata = try KeyDerivation.subkey(of: store, for: "coffer file metadata v1")
         let search = try KeyDerivation.subkey(of: store, for: "coffer search v1")
-        let leases = try KeyDerivation.subkey(of: store, for: "coffer leases v1")
+        let accessRules = try KeyDerivation.subkey(of: store, for: "coffer access rules v1")
         let audit = try KeyDerivation.subkey(of: store, for: "coffer audit v1")
         let trash = try KeyDerivation.subkey(of: store, for: "coffer trash v1")
         let backup = try KeyDerivation.subkey(of: store, for: "coffer backup v1")
@@ -33,7 +33,7 @@ package struct CatalogKeys: ~Copyable, Sendable {
         self.keychainMetadata = keychainMetadata
         self.fileMetadata = fileMetadata
         self.search = search
-        self.leases = leases
+        self.accessRules = accessRules
         self.audit = audit
         self.trash = trash
         self.backup = backup

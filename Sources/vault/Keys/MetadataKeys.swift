@@ -6,19 +6,19 @@ package import CofferMemory
 ///
 /// They are derived from the key of class C, so that they are in memory from the first unlock on.
 struct MetadataKeys: ~Copyable, Sendable {
-    private let keychain, files, audit, leases, trash, privateKey: SymmetricKey
+    private let keychain, files, audit, accessRules, trash, privateKey: SymmetricKey
 
     init(from classC: borrowing SymmetricKey) throws(CryptoError) {
         let keychain = try KeyDerivation.subkey(of: classC, for: "coffer keychain names v1")
         let files = try KeyDerivation.subkey(of: classC, for: "coffer file names v1")
         let audit = try KeyDerivation.subkey(of: classC, for: "coffer audit names v1")
-        let leases = try KeyDerivation.subkey(of: classC, for: "coffer lease names v1")
+        let accessRules = try KeyDerivation.subkey(of: classC, for: "coffer words of access rules v1")
         let trash = try KeyDerivation.subkey(of: classC, for: "coffer trash names v1")
         let privateKey = try Self.privateKey(of: classC)
         self.keychain = keychain
         self.files = files
         self.audit = audit
-        self.leases = leases
+        self.accessRules = accessRules
         self.trash = trash
         self.privateKey = privateKey
     }
@@ -36,7 +36,7 @@ struct MetadataKeys: ~Copyable, Sendable {
         case .keychain: AEAD.seal(plaintext, under: keychain, context: context)
         case .files: AEAD.seal(plaintext, under: files, context: context)
         case .audit: AEAD.seal(plaintext, under: audit, context: context)
-        case .leases: AEAD.seal(plaintext, under: leases, context: context)
+        case .accessRules: AEAD.seal(plaintext, under: accessRules, context: context)
         case .trash: AEAD.seal(plaintext, under: trash, context: context)
         }
     }
@@ -50,7 +50,7 @@ struct MetadataKeys: ~Copyable, Sendable {
         case .keychain: try AEAD.open(sealed, under: keychain, context: context)
         case .files: try AEAD.open(sealed, under: files, context: context)
         case .audit: try AEAD.open(sealed, under: audit, context: context)
-        case .leases: try AEAD.open(sealed, under: leases, context: context)
+        case .accessRules: try AEAD.open(sealed, under: accessRules, context: context)
         case .trash: try AEAD.open(sealed, under: trash, context: context)
         }
     }
@@ -68,8 +68,8 @@ package enum CatalogPart: Sendable {
     case files
     /// The records of the audit.
     case audit
-    /// The names and reasons of leases.
-    case leases
+    /// The names and reasons of access rules.
+    case accessRules
     /// The names of what is in the trash.
     case trash
 }
@@ -84,7 +84,7 @@ extension CatalogKeys {
         case .keychain: try body(keychainMetadata)
         case .files: try body(fileMetadata)
         case .audit: try body(audit)
-        case .leases: try body(leases)
+        case .accessRules: try body(accessRules)
         case .trash: try body(trash)
         }
     }

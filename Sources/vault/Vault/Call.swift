@@ -7,10 +7,10 @@ internal import Synchronization
 package final class Call {
     package let caller: Caller
     package let attachments: Attachments
-    /// What permits the request, if the caller's own rights don't.
-    package var permit: Permit?
-    /// The lease that permits the request, if one does.
-    package var lease: Lease? { permit?.lease }
+    /// The rule that permits the request, if the caller's own rights don't.
+    package var permit: StoredAccessRule?
+    /// Whether that rule counts how often an item is read.
+    package var countsUse: Bool { permit?.rule.uses != nil }
     /// The operation, for errors that don't name one.
     package var subject: String { describe() }
     private var describe: () -> String = { "can't carry out the request" }
@@ -48,9 +48,9 @@ package final class Call {
     /// Sets the operation, which is put into words only for an error.
     package func isFor(_ subject: @autoclosure @escaping () -> String) { describe = subject }
 
-    /// The access group of the request: that of its permit, or the one that it names, or the caller's default.
+    /// The access group of the request: that of the rule that permits it, or the one that it names, or the caller's default.
     package func group(_ named: String?) throws(CofferError) -> String {
-        if let permit { return permit.group }
+        if let permit { return permit.rule.group }
         return try caller.group(named)
     }
 

@@ -11,7 +11,7 @@ internal import CofferSystem
 package import CofferPast
 internal import Glibc
 
-/// The database of a vault, with both stores, the trash, the audit, the leases and the access rules.
+/// The database of a vault, with both stores, the trash, the audit and the access rules.
 ///
 /// All changes of one turn share a transaction and one sync of the disk. Their answers wait for it.
 package final class Catalog {
@@ -28,7 +28,6 @@ package final class Catalog {
     package let keychain: KeychainStore
     package let files: FileStore
     package let audit: AuditLog
-    package let leases: LeaseStore
     package let rules: AccessRuleStore
     package let trash: TrashStore
     let connection: Connection
@@ -68,7 +67,6 @@ package final class Catalog {
             self.connection = connection
             reserve = DiskReserve(Self.reserveName, of: Limits.diskReserveBytes, in: directory)
             keychain = KeychainStore(connection: connection, keys: keys)
-            leases = LeaseStore(connection: connection, keys: keys)
             rules = AccessRuleStore(connection: connection, keys: keys)
             trash = TrashStore(connection: connection, keys: keys)
             files = FileStore(connection: connection, keys: keys, contents: try ContentDirectory(in: directory))
@@ -145,7 +143,7 @@ package final class Catalog {
         if !isNew && mark == 0 { throw missing }
         try connection.migrate(
             migrations + KeychainStore.migrations + FileStore.migrations + AuditLog.migrations
-                + LeaseStore.migrations + AccessRuleStore.migrations + TrashStore.migrations,
+                + AccessRuleStore.migrations + TrashStore.migrations,
             applicationID: applicationID,
             to: .catalog
         )
@@ -275,7 +273,6 @@ package final class Catalog {
             return result
         } catch {
             changes.forget(since: mark)
-            leases.reread()
             rules.reread()
             throw error
         }
@@ -383,7 +380,6 @@ package final class Catalog {
     private func undo(because error: CofferError, isCertain: Bool) -> CofferError {
         files.abandon(isCertain: isCertain)
         damage.settle(isDone: false)
-        leases.reread()
         rules.reread()
         _ = changes.takeEvents()
         audit.undo(because: error)

@@ -43,7 +43,6 @@ extension KnownSchema {
         ("table", "keychain_replaced", "keychain_replaced", "CREATE TABLE keychain_replaced (\n    id INTEGER PRIMARY KEY,\n    item INTEGER NOT NULL,\n    metadata BLOB NOT NULL,\n    wrapped_key BLOB NOT NULL,\n    secret BLOB NOT NULL\n) STRICT"),
         ("index", "keychain_replaced_items", "keychain_replaced", "CREATE INDEX keychain_replaced_items ON keychain_replaced (item, id)"),
         ("table", "keychain_tags", "keychain_tags", "CREATE TABLE keychain_tags (tag BLOB NOT NULL, item INTEGER NOT NULL, PRIMARY KEY (tag, item))\n    STRICT, WITHOUT ROWID"),
-        ("table", "leases", "leases", "CREATE TABLE leases (number INTEGER PRIMARY KEY AUTOINCREMENT, sealed BLOB NOT NULL) STRICT"),
         ("table", "schema_migrations", "schema_migrations", "CREATE TABLE schema_migrations (position INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT"),
         ("index", "sqlite_autoindex_file_histories_1", "file_histories", nil),
         ("index", "sqlite_autoindex_file_kept_1", "file_kept", nil),

@@ -2,15 +2,16 @@ package import CofferRights
 package import CofferCore
 package import CofferWire
 
-/// What the leases and the access rules of a client cover of a request.
+/// What the access rules of a client cover of a request.
 package enum Cover: Sendable {
-    /// The client has no lease and no rule, or none that applies.
+    /// The client has no rule, or none that applies.
     case nothing
-    /// The client has leases or rules, but not for what the request names.
+    /// The client has rules, but not for what the request names.
     case somethingElse
     /// The client has rules, of which only an unlock reveals whether they are for what the request names.
     case sealed(CofferError)
-    case item(Permit)
+    /// A rule permits it.
+    case item(StoredAccessRule)
 }
 
 /// Decides before any handler whether a client may call a method, in the state of the vault.
@@ -26,7 +27,7 @@ package enum Gate {
     ///   - method: The method.
     ///   - params: Its parameters, not validated.
     ///   - rights: The client's rights.
-    ///   - cover: What its leases and its access rules cover.
+    ///   - cover: What its access rules cover.
     ///   - state: The state of the vault.
     package static func check(
         _ method: Method,
@@ -45,7 +46,7 @@ package enum Gate {
     ///   - method: The method.
     ///   - params: Its parameters, not validated: invalid ones require more rights, not fewer.
     ///   - rights: The client's rights.
-    ///   - cover: What its leases and its access rules cover.
+    ///   - cover: What its access rules cover.
     /// - Returns: Why the client may not; `nil` if it may.
     package static func refusal(
         of method: Method,
@@ -54,11 +55,10 @@ package enum Gate {
         and cover: Cover
     ) -> CofferError? {
         switch cover {
-        case .item(.lease) where method.isLeasable: return nil
-        case .item(.rule) where method.isRuled: return nil
+        case .item where method.isRuled: return nil
         case .sealed(let error) where method.isRuled: return error
-        // The client was admitted only because of a lease or a rule.
-        case .nothing where rights.verbs.isEmpty: return permitHasEnded
+        // The client was admitted only because of a rule.
+        case .nothing where rights.verbs.isEmpty: return ruleHasEnded
         case .nothing, .somethingElse, .sealed, .item: break
         }
         let needed = verbs(for: method, params)
@@ -161,9 +161,9 @@ package enum Gate {
         }
     }
 
-    private static let permitHasEnded = CofferError(
+    private static let ruleHasEnded = CofferError(
         .missingEntitlement,
-        "the lease or the access rule that let you in has ended",
+        "the access rule that let you in has ended",
         hint: "ask the owner for another one"
     )
 

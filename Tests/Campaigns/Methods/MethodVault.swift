@@ -43,7 +43,7 @@ enum MethodScene: String, CaseIterable {
         let all: JSONObject = ["class": "genericPassword", "limit": "all", "return": ["persistentReference"]]
         calls.append(MethodCall("keychain.find", all))
         for name in ["tree/file0", "tree/file2"] { calls.append(MethodCall("file.versions", ["name": .string(name)])) }
-        for method in ["backup.contents", "trash.list", "access.list", "lease.list", "slot.list", "vault.quarantine"] {
+        for method in ["backup.contents", "trash.list", "access.list", "slot.list", "vault.quarantine"] {
             calls.append(MethodCall(method))
         }
         switch self {
@@ -145,7 +145,7 @@ struct MethodVault {
             try fillTree()
             try fillTrash()
             try call("context.authenticate", ["reuse": 300], Array(DaemonProcess.passcode.utf8))
-            try call("lease.grant", ["name": "secrets/0", "to": "uid:4000", "seconds": 3600])
+            try call("access.allow", ["name": "secrets/0", "client": "uid:4000", "verbs": ["read"], "seconds": 3600])
             try call("access.allow", ["client": "uid:4001", "verbs": ["read"], "pattern": "secrets/*"])
             try call("access.deny", ["client": "unit:a.service", "verbs": ["write"], "pattern": "tree/file0"])
             try call("backup.register", ["repository": "/backup", "warnAfter": 1])

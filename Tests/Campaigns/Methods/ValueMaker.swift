@@ -233,7 +233,6 @@ struct ValueMaker {
     /// A value of the vault, or one that an answer has had.
     private mutating func known(_ key: String) -> JSONValue? {
         switch key {
-        case "to" where method == "lease.grant": return .string("uid:\(random.below(3000))")
         case "to" where isTame:
             return .string(random.chance(0.5) ? "new/\(random.below(50))" : "tree/\(random.below(50))")
         case "name", "to", "target", "item", "prefix", "service", "account":
@@ -248,7 +247,6 @@ struct ValueMaker {
         let names = [
             "handle": ["handle \(client)"],
             "reference": ["reference"], "part": ["id"], "version": ["number"],
-            "lease": ["lease"],
             "rule": ["rule"], "slot": ["slot"], "number": ["number"], "entry": ["entry"],
             "vaultID": ["vaultID"], "since": ["digest"], "newest": ["number"],
         ]

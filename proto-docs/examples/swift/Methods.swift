@@ -37,12 +37,13 @@ enum Methods {
     static func lend(_ client: CofferClient) async throws {
         let name = try ItemName("lent")
         try await client.call(ItemPutParameters(name: name), payload: Secret(exposed: "for a day"))
-        let grant = LeaseGrantParameters(name: name, client: try ClientPattern("uid:1"), seconds: 86_400, uses: 3)
-        let lease = try await client.call(grant).value.number
-        for lease in try await client.call(LeaseListParameters()).value.leases {
-            print("\(lease.name) is lent to \(lease.client), \(lease.uses ?? 0) times")
+        let reader = try ClientPattern("uid:1")
+        let rule = AccessAllowParameters(client: reader, verbs: [.read], name: name, seconds: 86_400, uses: 3)
+        let number = try await client.call(rule).value.number
+        for rule in try await client.call(AccessListParameters()).value.rules {
+            print("\(rule.name?.path ?? "items") may be read by \(rule.client) \(rule.uses ?? 0) times")
         }
-        try await client.call(LeaseRevokeParameters(number: lease))
+        try await client.call(AccessRemoveParameters(number: number))
     }
 
     /// Makes a tree of directories, and goes through it.
@@ -62,7 +63,7 @@ enum Methods {
     static func readAudit(_ client: CofferClient) async throws {
         let records = try await client.call(AuditListParameters()).value.records
         let actions = Set(records.map(\.action))
-        print("recorded: \(actions.intersection(["keychain.add", "lease.grant", "vault.init"]).sorted())")
+        print("recorded: \(actions.intersection(["keychain.add", "access.allow", "vault.init"]).sorted())")
         let checked = try await client.call(AuditVerifyParameters()).value
         print("the audit is \(checked.findings.isEmpty ? "sound" : "damaged")")
     }

@@ -1,24 +1,43 @@
 // packaging/tools/interface writes this file from proto-docs/openrpc.json.
 
-/// An access rule: who may read, write or remove the items of a group whose names match a pattern, or
-/// may not.
+/// An access rule: who may read, write or remove items of a group, or may not.
 public struct AccessRule: Hashable, Sendable {
     /// The number of the rule.
     ///
     /// The vault never uses it again.
-    public let number: Int64
+    public var number: Int64
     /// Whether an access rule allows, or makes an exception.
-    public let kind: AccessRuleKind
+    public var kind: AccessRuleKind
     /// The clients that the rule is for.
-    public let client: ClientPattern
+    public var client: ClientPattern
     /// What the rule is about.
-    public let verbs: Set<Verb>
+    public var verbs: Set<Verb>
     /// The access group of the items.
-    public let group: String
+    public var group: String
     /// The pattern that the names of the items match, or one name.
     ///
+    /// It is absent from a rule for one item, and before the first unlock.
+    public var pattern: NamePattern?
+    /// The name of the item that the rule is for, and which it ends with.
+    ///
+    /// It is absent from other rules, and before the first unlock.
+    public var name: ItemName?
+    /// How many seconds remain until the rule ends, rounded up.
+    ///
+    /// It is absent from a rule that counts until it is removed.
+    public var seconds: Int64?
+    /// How often an item may still be read.
+    ///
+    /// It is absent if the number is not limited.
+    public var uses: Int64?
+    /// What the rule is for.
+    ///
+    /// It is absent if no reason was given, and before the first unlock.
+    public var reason: String?
+    /// When the rule was added.
+    ///
     /// It is absent before the first unlock.
-    public let pattern: NamePattern?
+    public var added: Int64?
 
     package init(
         number: Int64,
@@ -26,7 +45,12 @@ public struct AccessRule: Hashable, Sendable {
         client: ClientPattern,
         verbs: Set<Verb>,
         group: String,
-        pattern: NamePattern? = nil
+        pattern: NamePattern? = nil,
+        name: ItemName? = nil,
+        seconds: Int64? = nil,
+        uses: Int64? = nil,
+        reason: String? = nil,
+        added: Int64? = nil
     ) {
         self.number = number
         self.kind = kind
@@ -34,6 +58,11 @@ public struct AccessRule: Hashable, Sendable {
         self.verbs = verbs
         self.group = group
         self.pattern = pattern
+        self.name = name
+        self.seconds = seconds
+        self.uses = uses
+        self.reason = reason
+        self.added = added
     }
 }
 

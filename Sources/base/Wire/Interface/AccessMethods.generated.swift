@@ -4,11 +4,11 @@ public import CofferCore
 
 /// The parameters of `access.allow`.
 ///
-/// Adds a rule that allows clients to read, write or remove the items of a group whose names match a
-/// pattern, until it is removed.
+/// Adds a rule that allows clients to read, write or remove items of a group: those whose names match a
+/// pattern, or the one that has a name now. It counts until it ends or is removed.
 ///
-/// - Throws: `decode`, `diskFull`, `interactionRequired`, `internal`, `io`, `missingEntitlement`,
-///   `notAvailable`, `param`, `userCanceled`.
+/// - Throws: `decode`, `diskFull`, `interactionNotAllowed`, `interactionRequired`, `internal`, `io`,
+///   `itemNotFound`, `missingEntitlement`, `notAvailable`, `param`, `userCanceled`.
 public struct AccessAllowParameters: MethodParameters {
     /// What the method answers.
     public typealias Result = AccessRuleResult
@@ -18,8 +18,27 @@ public struct AccessAllowParameters: MethodParameters {
     public let client: ClientPattern
     /// What the rule is about: reading, writing or removing items.
     public let verbs: Set<Verb>
-    /// The pattern that the names of the items match, or one name.
-    public let pattern: NamePattern
+    /// The pattern that the names of the items match, or one name, also of items that are there later.
+    ///
+    /// Absent means: required, unless name is given.
+    public let pattern: NamePattern?
+    /// The name of the item.
+    ///
+    /// The rule is for this item, and ends with it: it is not for another one that gets the name later.
+    /// Absent means: required, unless pattern is given.
+    public let name: ItemName?
+    /// How many seconds the rule counts.
+    ///
+    /// It also ends with the boot of the machine. Absent means: until it is removed.
+    public let seconds: Int64?
+    /// How often an item may be read: for a rule about reading alone.
+    ///
+    /// Absent means: no limit.
+    public let uses: Int64?
+    /// What the rule is for.
+    ///
+    /// The audit records it with each use. Absent means: nothing.
+    public let reason: String?
     /// The access group of the items.
     ///
     /// Absent means: the caller's first group.
@@ -29,30 +48,48 @@ public struct AccessAllowParameters: MethodParameters {
     public init(
         client: ClientPattern,
         verbs: Set<Verb>,
-        pattern: NamePattern,
+        pattern: NamePattern? = nil,
+        name: ItemName? = nil,
+        seconds: Int64? = nil,
+        uses: Int64? = nil,
+        reason: String? = nil,
         group: String? = nil
     ) {
         self.client = client
         self.verbs = verbs
         self.pattern = pattern
+        self.name = name
+        self.seconds = seconds
+        self.uses = uses
+        self.reason = reason
         self.group = group
     }
 }
 
 extension AccessAllowParameters: WireObject {
+    package static var neverNull: [String] { ["seconds", "uses"] }
+
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         client = try reader.client("client")
         verbs = try reader.itemVerbs("verbs")
-        pattern = try reader.pattern("pattern")
+        pattern = try reader.optionalPattern("pattern")
+        name = try reader.optionalName("name")
+        seconds = try reader.optionalInteger("seconds", in: 1...Int64(Limits.accessRuleSeconds))
+        uses = try reader.optionalInteger("uses", in: 1...Int64(Limits.accessRuleUses))
+        reason = try reader.optionalString("reason")
         group = try reader.optionalString("group")
         try check()
     }
 
     package var json: JSONObject {
-        var object = JSONObject(capacity: 4)
+        var object = JSONObject(capacity: 8)
         object.append("client", client)
         object.append("verbs", verbs)
         object.append("pattern", pattern)
+        object.append("name", name)
+        object.append("seconds", seconds)
+        object.append("uses", uses)
+        object.append("reason", reason)
         object.append("group", group)
         return object
     }

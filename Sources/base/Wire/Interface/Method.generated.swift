@@ -4,8 +4,10 @@ package import CofferCore
 
 /// Every method of the protocol, by its name on the wire.
 package enum Method: String, CaseIterable, Sendable {
-    /// Adds a rule that allows clients to read, write or remove the items of a group whose names match a
-    /// pattern, until it is removed.
+    /// Adds a rule that allows clients to read, write or remove items of a group: those whose names match a
+    /// pattern, or the one that has a name now.
+    ///
+    /// It counts until it ends or is removed.
     case accessAllow = "access.allow"
     /// Adds an exception to the rules that allow: it prevails over all of them, and over nothing else.
     case accessDeny = "access.deny"
@@ -199,12 +201,6 @@ package enum Method: String, CaseIterable, Sendable {
     ///
     /// The payload is the new secret; without one the secret is kept, unless 'emptySecret' is true.
     case keychainUpdate = "keychain.update"
-    /// Grants clients the right to read an item for a limited time.
-    case leaseGrant = "lease.grant"
-    /// Lists a page of leases, in the order in which they were granted.
-    case leaseList = "lease.list"
-    /// Ends a lease.
-    case leaseRevoke = "lease.revoke"
     /// Changes the passcode.
     ///
     /// The payload is the credential and the new passcode.
@@ -278,8 +274,8 @@ extension Method {
             .fileSyncTree, .fileTruncate, .fileVersions, .fileWrite, .itemExplain, .itemGet, .itemList, .itemMove,
             .itemProtect, .itemPut, .itemRemove, .itemShow, .itemSimulate, .keychainAdd, .keychainAgree,
             .keychainDelete, .keychainFind, .keychainHistory, .keychainPublicKey, .keychainRestore, .keychainSign,
-            .keychainUpdate, .leaseGrant, .leaseList, .leaseRevoke, .slotAdd, .slotRemove, .slotTest, .trashEmpty,
-            .trashList, .trashRestore, .vaultBlockers, .vaultCheck, .vaultQuarantine:
+            .keychainUpdate, .slotAdd, .slotRemove, .slotTest, .trashEmpty, .trashList, .trashRestore, .vaultBlockers,
+            .vaultCheck, .vaultQuarantine:
             .vault
         case .entitlementExplain, .entitlementList, .hello, .requestCancel, .vaultStatus, .vaultWatch: .nothing
         case .passcodeChange: .passcodeToReplace
@@ -293,11 +289,11 @@ extension Method {
     /// What a request has to do with.
     package var claim: MethodClaim {
         switch self {
-        case .accessAllow, .accessDeny, .accessRemove, .backupEnd, .backupRegister, .fileSyncTree, .leaseGrant,
-            .leaseRevoke, .trashEmpty, .trashRestore, .vaultCheck, .vaultQuarantine:
+        case .accessAllow, .accessDeny, .accessRemove, .backupEnd, .backupRegister, .fileSyncTree, .trashEmpty,
+            .trashRestore, .vaultCheck, .vaultQuarantine:
             .changes(.catalog)
         case .accessList, .auditList, .auditVerify, .backupBegin, .backupStatus, .fileSpace, .itemList, .itemSimulate,
-            .leaseList, .trashList, .vaultBlockers, .vaultStatus:
+            .trashList, .vaultBlockers, .vaultStatus:
             .reads(.catalog)
         case .backupContents, .backupRead, .backupSign, .entitlementExplain, .entitlementList, .hello, .requestCancel,
             .vaultWatch:
@@ -336,9 +332,9 @@ extension Method {
     /// Some parameters change it, which the gate knows.
     package var verbs: Set<Verb> {
         switch self {
-        case .accessAllow, .accessDeny, .accessList, .accessRemove, .backupRegister, .entitlementList, .leaseGrant,
-            .leaseList, .leaseRevoke, .passcodeChange, .passcodeRemove, .passcodeSet, .slotAdd, .slotList, .slotRemove,
-            .slotTest, .vaultBlockers, .vaultCheck, .vaultErase, .vaultInit, .vaultQuarantine:
+        case .accessAllow, .accessDeny, .accessList, .accessRemove, .backupRegister, .entitlementList, .passcodeChange,
+            .passcodeRemove, .passcodeSet, .slotAdd, .slotList, .slotRemove, .slotTest, .vaultBlockers, .vaultCheck,
+            .vaultErase, .vaultInit, .vaultQuarantine:
             Self.admin
         case .auditList, .auditVerify: Self.audit
         case .backupBegin, .backupContents, .backupEnd, .backupRead, .backupSign, .backupStatus: Self.backup
@@ -370,14 +366,6 @@ extension Method {
         }
     }
 
-    /// Whether a lease of the named item is enough.
-    package var isLeasable: Bool {
-        switch self {
-        case .itemGet, .itemShow: true
-        default: false
-        }
-    }
-
     /// Whether an access rule for the named item is enough.
     package var isRuled: Bool {
         switch self {
@@ -389,13 +377,13 @@ extension Method {
     /// Whether a thing that is missing is an item of the catalog.
     package var looksUpItems: Bool {
         switch self {
-        case .fileAllocate, .fileClose, .fileExtent, .fileGetExtendedAttribute, .fileKeepVersions, .fileLink, .fileList,
-            .fileListExtendedAttributes, .fileMkdir, .fileOpen, .fileProtect, .filePunch, .fileRead, .fileRemove,
-            .fileRemoveExtendedAttribute, .fileRemoveVersions, .fileRename, .fileRestore, .fileSalvage,
-            .fileSetAttributes, .fileSetExtendedAttribute, .fileStat, .fileSymlink, .fileSync, .fileTruncate,
-            .fileVersions, .fileWrite, .itemExplain, .itemGet, .itemList, .itemMove, .itemProtect, .itemPut,
-            .itemRemove, .itemShow, .itemSimulate, .keychainAdd, .keychainAgree, .keychainDelete, .keychainFind,
-            .keychainHistory, .keychainPublicKey, .keychainRestore, .keychainSign, .keychainUpdate, .leaseGrant,
+        case .accessAllow, .fileAllocate, .fileClose, .fileExtent, .fileGetExtendedAttribute, .fileKeepVersions,
+            .fileLink, .fileList, .fileListExtendedAttributes, .fileMkdir, .fileOpen, .fileProtect, .filePunch,
+            .fileRead, .fileRemove, .fileRemoveExtendedAttribute, .fileRemoveVersions, .fileRename, .fileRestore,
+            .fileSalvage, .fileSetAttributes, .fileSetExtendedAttribute, .fileStat, .fileSymlink, .fileSync,
+            .fileTruncate, .fileVersions, .fileWrite, .itemExplain, .itemGet, .itemList, .itemMove, .itemProtect,
+            .itemPut, .itemRemove, .itemShow, .itemSimulate, .keychainAdd, .keychainAgree, .keychainDelete,
+            .keychainFind, .keychainHistory, .keychainPublicKey, .keychainRestore, .keychainSign, .keychainUpdate,
             .passcodeRemove, .trashEmpty, .trashRestore:
             true
         default: false
@@ -414,10 +402,9 @@ extension Method {
             .fileSetAttributes, .fileSetExtendedAttribute, .fileStat, .fileSymlink, .fileVersions, .itemExplain,
             .itemGet, .itemList, .itemMove, .itemProtect, .itemPut, .itemRemove, .itemShow, .itemSimulate, .keychainAdd,
             .keychainAgree, .keychainDelete, .keychainFind, .keychainHistory, .keychainPublicKey, .keychainRestore,
-            .keychainSign, .keychainUpdate, .leaseGrant, .leaseList, .leaseRevoke, .passcodeChange, .passcodeRemove,
-            .passcodeSet, .slotAdd, .slotList, .slotRemove, .slotTest, .trashEmpty, .trashList, .trashRestore,
-            .vaultBlockers, .vaultCheck, .vaultErase, .vaultInit, .vaultLock, .vaultQuarantine, .vaultUnlock,
-            .vaultWatch:
+            .keychainSign, .keychainUpdate, .passcodeChange, .passcodeRemove, .passcodeSet, .slotAdd, .slotList,
+            .slotRemove, .slotTest, .trashEmpty, .trashList, .trashRestore, .vaultBlockers, .vaultCheck, .vaultErase,
+            .vaultInit, .vaultLock, .vaultQuarantine, .vaultUnlock, .vaultWatch:
             true
         default: false
         }
@@ -426,7 +413,6 @@ extension Method {
     /// The parameters that the audit takes for names of items, whether the method knows them or not.
     package var auditedNames: [String] {
         switch self {
-        case .leaseGrant: ["name"]
         default: ["name", "to"]
         }
     }
@@ -437,8 +423,8 @@ extension Method {
         case .accessList, .auditList, .auditVerify, .backupStatus, .entitlementExplain, .entitlementList, .fileExtent,
             .fileGetExtendedAttribute, .fileList, .fileListExtendedAttributes, .fileRead, .fileSpace, .fileStat,
             .fileSyncTree, .fileVersions, .hello, .itemExplain, .itemGet, .itemList, .itemShow, .itemSimulate,
-            .keychainAgree, .keychainFind, .keychainHistory, .keychainPublicKey, .keychainSign, .leaseList, .slotList,
-            .trashList, .vaultBlockers, .vaultLock, .vaultStatus, .vaultWatch:
+            .keychainAgree, .keychainFind, .keychainHistory, .keychainPublicKey, .keychainSign, .slotList, .trashList,
+            .vaultBlockers, .vaultLock, .vaultStatus, .vaultWatch:
             true
         default: false
         }
@@ -578,9 +564,6 @@ extension Method {
         case .keychainRestore: KeychainRestoreParameters.self
         case .keychainSign: KeychainSignParameters.self
         case .keychainUpdate: KeychainUpdateParameters.self
-        case .leaseGrant: LeaseGrantParameters.self
-        case .leaseList: LeaseListParameters.self
-        case .leaseRevoke: LeaseRevokeParameters.self
         case .passcodeChange: PasscodeChangeParameters.self
         case .passcodeRemove: PasscodeRemoveParameters.self
         case .passcodeSet: PasscodeSetParameters.self
@@ -647,8 +630,8 @@ package protocol Handling {
 package protocol AccessMethodHandlers: Handling {
     /// Answers `access.allow`.
     ///
-    /// Adds a rule that allows clients to read, write or remove the items of a group whose names match a
-    /// pattern, until it is removed.
+    /// Adds a rule that allows clients to read, write or remove items of a group: those whose names match a
+    /// pattern, or the one that has a name now. It counts until it ends or is removed.
     func accessAllow(_ parameters: AccessAllowParameters, _ context: consuming Context) throws -> Answer
     /// Answers `access.deny`.
     ///
@@ -1011,22 +994,6 @@ package protocol KeychainMethodHandlers: Handling {
     func keychainUpdate(_ parameters: KeychainUpdateParameters, _ context: consuming Context) throws -> Answer
 }
 
-/// What answers the requests of the methods of the family `lease`.
-package protocol LeaseMethodHandlers: Handling {
-    /// Answers `lease.grant`.
-    ///
-    /// Grants clients the right to read an item for a limited time.
-    func leaseGrant(_ parameters: LeaseGrantParameters, _ context: consuming Context) throws -> Answer
-    /// Answers `lease.list`.
-    ///
-    /// Lists a page of leases, in the order in which they were granted.
-    func leaseList(_ parameters: LeaseListParameters, _ context: consuming Context) throws -> Answer
-    /// Answers `lease.revoke`.
-    ///
-    /// Ends a lease.
-    func leaseRevoke(_ parameters: LeaseRevokeParameters, _ context: consuming Context) throws -> Answer
-}
-
 /// What answers the requests of the methods of the family `passcode`.
 package protocol PasscodeMethodHandlers: Handling {
     /// Answers `passcode.change`.
@@ -1102,8 +1069,6 @@ package protocol MethodHandler: Handling {
     associatedtype KeychainFamily: KeychainMethodHandlers
     where KeychainFamily.Context == Context, KeychainFamily.Answer == Answer
     var keychain: KeychainFamily { get }
-    associatedtype LeaseFamily: LeaseMethodHandlers where LeaseFamily.Context == Context, LeaseFamily.Answer == Answer
-    var lease: LeaseFamily { get }
     associatedtype PasscodeFamily: PasscodeMethodHandlers
     where PasscodeFamily.Context == Context, PasscodeFamily.Answer == Answer
     var passcode: PasscodeFamily { get }
@@ -1203,9 +1168,6 @@ extension MethodHandler {
         case .keychainRestore: try self.keychain.keychainRestore(KeychainRestoreParameters(params: params), context)
         case .keychainSign: try self.keychain.keychainSign(KeychainSignParameters(params: params), context)
         case .keychainUpdate: try self.keychain.keychainUpdate(KeychainUpdateParameters(params: params), context)
-        case .leaseGrant: try self.lease.leaseGrant(LeaseGrantParameters(params: params), context)
-        case .leaseList: try self.lease.leaseList(LeaseListParameters(params: params), context)
-        case .leaseRevoke: try self.lease.leaseRevoke(LeaseRevokeParameters(params: params), context)
         case .passcodeChange: try self.passcode.passcodeChange(PasscodeChangeParameters(params: params), context)
         case .passcodeRemove: try self.passcode.passcodeRemove(PasscodeRemoveParameters(params: params), context)
         case .passcodeSet: try self.passcode.passcodeSet(PasscodeSetParameters(params: params), context)

@@ -10,17 +10,39 @@ extension AccessRule: WireObject {
         let verbs = try reader.verbs("verbs")
         let group = try reader.string("group")
         let pattern = try reader.optionalPattern("pattern")
-        self.init(number: number, kind: kind, client: client, verbs: verbs, group: group, pattern: pattern)
+        let name = try reader.optionalName("name")
+        let seconds = try reader.optionalInteger("seconds", in: 0...Int64.max)
+        let uses = try reader.optionalInteger("uses", in: 1...Int64.max)
+        let reason = try reader.optionalString("reason")
+        let added = try reader.optionalInteger("added")
+        self.init(
+            number: number,
+            kind: kind,
+            client: client,
+            verbs: verbs,
+            group: group,
+            pattern: pattern,
+            name: name,
+            seconds: seconds,
+            uses: uses,
+            reason: reason,
+            added: added
+        )
     }
 
     package var json: JSONObject {
-        var object = JSONObject(capacity: 6)
+        var object = JSONObject(capacity: 8)
         object.append("rule", number)
         object.append("kind", kind)
         object.append("client", client)
         object.append("verbs", verbs)
         object.append("group", group)
         object.append("pattern", pattern)
+        object.append("name", name)
+        object.append("seconds", seconds)
+        object.append("uses", uses)
+        object.append("reason", reason)
+        object.append("added", added)
         return object
     }
 }
@@ -1211,78 +1233,6 @@ extension KeyslotInfo: WireObject {
         object.append("kind", kind)
         object.append("made", made)
         object.append("label", label)
-        return object
-    }
-}
-
-/// A lease: a right to read one item until it expires.
-public struct LeaseInfo: Hashable, Sendable {
-    /// The number of the lease.
-    ///
-    /// The vault never uses it again.
-    public let number: Int64
-    /// The name of the item.
-    public let name: String
-    /// The access group of the item.
-    public let group: String
-    /// The clients that may read the item.
-    public let client: ClientPattern
-    /// How many seconds remain until the lease ends, rounded up.
-    public let seconds: Int64
-    /// How often the item may still be read.
-    ///
-    /// It is absent if the number is not limited.
-    public let uses: Int64?
-    /// What the lease is for.
-    ///
-    /// It is absent if no reason was given.
-    public let reason: String?
-    /// When the lease was granted.
-    public let granted: Int64
-
-    package init(
-        number: Int64,
-        name: String,
-        group: String,
-        client: ClientPattern,
-        seconds: Int64,
-        uses: Int64? = nil,
-        reason: String? = nil,
-        granted: Int64
-    ) {
-        self.number = number
-        self.name = name
-        self.group = group
-        self.client = client
-        self.seconds = seconds
-        self.uses = uses
-        self.reason = reason
-        self.granted = granted
-    }
-}
-
-extension LeaseInfo: WireObject {
-    package init(reading reader: inout ParameterReader) throws(CofferError) {
-        number = try reader.integer("lease")
-        name = try reader.string("name")
-        group = try reader.string("group")
-        client = try reader.client("to")
-        seconds = try reader.integer("seconds", in: 0...Int64.max)
-        uses = try reader.optionalInteger("uses", in: 1...Int64.max)
-        reason = try reader.optionalString("reason")
-        granted = try reader.integer("granted")
-    }
-
-    package var json: JSONObject {
-        var object = JSONObject(capacity: 8)
-        object.append("lease", number)
-        object.append("name", name)
-        object.append("group", group)
-        object.append("to", client)
-        object.append("seconds", seconds)
-        object.append("uses", uses)
-        object.append("reason", reason)
-        object.append("granted", granted)
         return object
     }
 }

@@ -102,7 +102,7 @@ package struct SharedItem: Printable {
         self.rule = rule.number
         self.direction = direction
         userID = direction == .to ? reader : sharer
-        name = rule.pattern?.text
+        name = rule.name?.path ?? rule.pattern?.text
     }
 
     package var userName: String { UserDatabase.userName(of: userID) ?? "\(userID)" }

@@ -3,16 +3,6 @@ package import CofferClient
 internal import CofferSecretFormats
 internal import CofferCommandSupport
 internal import CofferSystem
-internal import Glibc
-
-/// The first word of a client, as a person names it.
-enum ClientKind: String, CaseIterable, ExpressibleByArgument {
-    case user
-    case group
-    case unit
-    case userUnit = "user-unit"
-    case program
-}
 
 /// A verb that an access rule can be about.
 enum RuledVerb: String, CaseIterable, ExpressibleByArgument {
@@ -29,10 +19,19 @@ enum RuledVerb: String, CaseIterable, ExpressibleByArgument {
     }
 }
 
+/// The first word of a client, or all of it, such as `unit:ci`.
+struct ClientWord: ExpressibleByArgument {
+    let text: String
+
+    init(argument: String) { text = argument }
+
+    static var allValueStrings: [String] { ClientKind.allCases.map(\.rawValue) }
+}
+
 /// What an access rule says, for the verbs that add one.
 package struct RuleArguments: ParsableArguments {
     @Argument(help: ArgumentHelp("What the client is.", valueName: "kind"))
-    var kind: ClientKind
+    var kind: ClientWord
 
     @Argument(
         help: ArgumentHelp(
@@ -43,7 +42,7 @@ package struct RuleArguments: ParsableArguments {
     var client: String
 
     @Argument(help: ArgumentHelp("What it is about.", valueName: "verb"))
-    var verbs: [RuledVerb]
+    var verbs: [RuledVerb] = []
 
     @Option(
         help: ArgumentHelp(
@@ -56,8 +55,27 @@ package struct RuleArguments: ParsableArguments {
 
     package init() {}
 
+    /// The kind of the client, if it has a word of its own.
+    private var clientKind: ClientKind? { ClientKind(rawValue: kind.text) }
+
+    package func validate() throws {
+        guard clientKind != nil || kind.text.contains(":") else {
+            let kinds = ClientWord.allValueStrings.joined(separator: ", ")
+            throw ValidationError("\(quotedForDisplay(kind.text)): expected the kind of a client: \(kinds)")
+        }
+        guard clientKind != nil || RuledVerb(rawValue: client) != nil else {
+            let verbs = RuledVerb.allCases.map(\.rawValue).joined(separator: ", ")
+            throw ValidationError("\(quotedForDisplay(client)): expected a verb: \(verbs)")
+        }
+        if verbSet.isEmpty { throw ValidationError("say what the rule is about: read, write, delete") }
+    }
+
     /// The verbs without their repetitions.
-    package var verbSet: Set<Verb> { Set(verbs.map(\.verb)) }
+    package var verbSet: Set<Verb> {
+        // Behind a client in one word, its second argument is the first verb.
+        let first = clientKind == nil ? RuledVerb(rawValue: client) : nil
+        return Set((verbs + [first].compactMap(\.self)).map(\.verb))
+    }
 
     /// The pattern of the items.
     ///
@@ -69,55 +87,37 @@ package struct RuleArguments: ParsableArguments {
 
     /// The client in the form of the protocol.
     package func clientPattern() throws(CofferError) -> ClientPattern {
-        switch kind {
-        case .user: .user(try UserDatabase.number(ofUser: client))
-        case .group: .group(try Self.groupNumber(client))
-        case .unit: .unit(unit)
-        case .userUnit: .userUnit(unit)
-        case .program: .executable(try Self.program(client))
-        }
-    }
-
-    /// The name of a unit, which is a service unless it says otherwise.
-    private var unit: String { client.contains(".") ? client : client + ".service" }
-
-    private static func groupNumber(_ text: String) throws(CofferError) -> UInt32 {
-        if let number = UInt32(text) { return number }
-        // A group that is missing is an error of its own, which speaks of a configuration file.
-        if let number = try? UserDatabase.groupID(named: text) { return number }
-        throw CofferError(
-            .param,
-            "there is no group \(quotedForDisplay(text))",
-            hint: "give the name of a group of this machine, or a number"
-        )
-    }
-
-    /// The path of a program, with symbolic links resolved, as the kernel reports it.
-    private static func program(_ path: String) throws(CofferError) -> String {
-        guard path.hasPrefix("/") else {
-            throw CofferError(
-                .param,
-                "\(quotedForDisplay(path)) is not the path of a program",
-                hint: "give an absolute path, such as /usr/bin/mail"
-            )
-        }
-        guard let real = unsafe realpath(path, nil) else { return path }
-        defer { unsafe free(real) }
-        return unsafe String(cString: real)
+        guard let clientKind else { return try ClientPattern(argument: kind.text) }
+        return try ClientPattern(clientKind, named: client)
     }
 }
 
-extension ClientPattern {
-    /// The client in the two words of the verbs that add a rule.
-    var ruleWords: String {
-        switch self {
-        case .user(let number): "user \(UserDatabase.userName(of: number) ?? "\(number)")"
-        case .group(let number): "group \(UserDatabase.groupName(of: number) ?? "\(number)")"
-        case .unit(let name): "unit \(name)"
-        case .userUnit(let name): "user-unit \(name)"
-        case .executable(let path): "program \(path)"
-        case .outsideServices: description
+/// When a rule ends, for the verbs that add one which allows.
+package struct RuleEndOptions: ParsableArguments {
+    @Option(
+        name: .customLong("for"),
+        help: ArgumentHelp("For how long, such as 90s, 10m, 2h or 1d; at most until the next boot.", valueName: "time")
+    )
+    var duration: String?
+
+    @Option(help: "How often an item may be read (default: without a limit).")
+    var uses: Int64?
+
+    @Option(help: "What it is for, kept with it.")
+    var reason: String?
+
+    package init() {}
+
+    func seconds() throws(CofferError) -> Int64? {
+        guard let duration else { return nil }
+        guard let seconds = Moment.seconds(duration), 1...Int64(Limits.accessRuleSeconds) ~= seconds else {
+            throw CofferError(
+                .param,
+                "--for \(quotedForDisplay(duration)): expected a time of \(durationForDisplay(seconds: Limits.accessRuleSeconds)) at most",
+                hint: "such as 90s, 10m, 2h or 1d"
+            )
         }
+        return seconds
     }
 }
 

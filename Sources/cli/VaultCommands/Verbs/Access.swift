@@ -6,7 +6,7 @@ internal import CofferTerminal
 struct Access: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "access",
-        abstract: "What 'coffer allow' and 'coffer deny' have added: list or remove it.",
+        abstract: "What 'coffer allow', 'deny', 'grant' and 'share' have added: list or remove it.",
         subcommands: [ListRules.self, RemoveRules.self],
         defaultSubcommand: ListRules.self
     )
@@ -24,6 +24,7 @@ struct ListRules: ParsableCommand {
     private static let columns: [Table.Column] = [
         Table.Column(title: "rule", isNumber: true), Table.Column(title: "what"), Table.Column(title: "client"),
         Table.Column(title: "verbs"), Table.Column(title: "group", rank: 1), Table.Column(title: "items"),
+        Table.Column(title: "ends", rank: 2), Table.Column(title: "reason", rank: 3),
     ]
 
     func run() throws {
@@ -53,12 +54,23 @@ struct ListRules: ParsableCommand {
 }
 
 extension AccessRule {
+    /// The rule on one line.
+    var text: Line { row.filter { !$0.forPipe.isEmpty }.joined(separator: "  ") }
+
     /// The rule in the columns of a listing.
     fileprivate var row: [Line] {
         [
             "\(number)", "\(kind.rawValue)", "\(client.ruleWords)", "\(verbs.words)", "\(group)",
-            pattern.map { "\(name: $0.text)" } ?? "(names after 'coffer unlock')",
+            (name?.path ?? pattern?.text).map { "\(name: $0)" } ?? "(names after 'coffer unlock')",
+            endWords, reason.map { "\(name: $0)" } ?? "",
         ]
+    }
+
+    /// When it ends; empty if it counts until it is removed.
+    private var endWords: Line {
+        let time = seconds.map { "in \(durationForDisplay(seconds: Int($0)))" }
+        let uses = uses.map { $0 == 1 ? "after 1 use" : "after \($0) uses" }
+        return "\([time, uses, name == nil ? nil : "with the item"].compactMap(\.self).joined(separator: ", "))"
     }
 }
 

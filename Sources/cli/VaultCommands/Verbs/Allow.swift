@@ -6,15 +6,16 @@ internal import CofferTerminal
 struct Allow: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "allow",
-        abstract: "Let a client use the items whose names match a pattern, until the rule is removed.",
+        abstract: "Let a client use the items whose names match a pattern, until the rule ends or is removed.",
         discussion: """
-            The rule adds rights that the client lacks. A locked item stays locked. \
-            'coffer deny' makes an exception, 'coffer access' lists the rules, and 'coffer access remove' removes one. For \
-            a limited time, see 'coffer grant'. A pattern for another user, a group or a unit of the system wants the passcode.
+            The rule adds rights that the client lacks. A locked item stays locked. With --for or --uses it ends by itself. \
+            'coffer deny' makes an exception, 'coffer access' lists the rules, and 'coffer access remove' removes one. \
+            A pattern for another user, a group or a unit of the system wants the passcode.
             """
     )
 
     @OptionGroup var rule: RuleArguments
+    @OptionGroup var end: RuleEndOptions
     @OptionGroup var access: GroupOptions
     @OptionGroup var passcode: PasscodeOptions
     @OptionGroup var connection: ConnectionOptions
@@ -22,18 +23,22 @@ struct Allow: ParsableCommand {
 
     func run() throws {
         let given = try passcode.readGiven()
+        let pattern = try rule.pattern()
         let params = AccessAllowParameters(
             client: try rule.clientPattern(),
             verbs: rule.verbSet,
-            pattern: try rule.pattern(),
+            pattern: pattern,
+            seconds: try end.seconds(),
+            uses: end.uses,
+            reason: end.reason,
             group: access.group
         )
         let vault = try connection.connect()
         try SocketReach.requireReachable(by: params.client, vault)
-        let result = try add(params, to: vault, given)
+        let result = try add(params, for: pattern, to: vault, given)
         format.show(result.json, "added rule \(result.number)")
         if params.verbs.contains(.read) {
-            vault.warnIfNotLoadable(params.pattern, in: access.group, by: params.client)
+            vault.warnIfNotLoadable(pattern, in: access.group, by: params.client)
         }
         if result.held.isEmpty { return }
         Output.warn(["\(params.client.ruleWords) may \(result.held.words) there without a rule, too"])
@@ -42,6 +47,7 @@ struct Allow: ParsableCommand {
     /// Adds the rule; if the daemon wants the passcode for it, says before how many items it is for now.
     private func add(
         _ params: AccessAllowParameters,
+        for pattern: NamePattern,
         to vault: BlockingClient,
         _ given: Secret?
     ) throws(CofferError) -> AccessRuleResult {
@@ -50,7 +56,7 @@ struct Allow: ParsableCommand {
         } catch {
             guard error.code == .interactionRequired else { throw error }
             // Who administers need not be one who may list the items.
-            let count = try? vault.itemCount(matching: params.pattern, in: params.group)
+            let count = try? vault.itemCount(matching: pattern, in: params.group)
             let items = count.map { $0 == 1 ? "1 item" : "\($0) items" } ?? "every item that there is"
             Output.standardError.line(
                 "\(params.client.ruleWords) may \(rule.verbSet.words) \(items) by this rule, and what gets such a name later"

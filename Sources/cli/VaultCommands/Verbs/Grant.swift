@@ -9,8 +9,8 @@ struct Grant: ParsableCommand {
         commandName: "grant",
         abstract: "Let a client read one item for a limited time.",
         discussion: """
-            The lease ends after its time or its uses, at a reboot, when the item is removed, or by 'coffer lease revoke'. \
-            A locked item stays locked.
+            It adds a rule as 'coffer allow' does, which ends after its time or its uses, at a reboot, when the item is \
+            removed, or by 'coffer access remove'. A locked item stays locked.
             """
     )
 
@@ -19,55 +19,36 @@ struct Grant: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Who may read it, such as unit:ci.service, user-unit:mail.service or user:anna.",
+            "Who may read it, as of 'coffer allow': unit ci, user-unit mail, user anna or program /usr/bin/mail.",
             valueName: "client"
         )
     )
     var to: String
 
-    @Option(
-        name: .customLong("for"),
-        help: ArgumentHelp("For how long, such as 90s, 10m, 2h or 1d.", valueName: "time")
-    )
-    var duration: String
-
-    @Option(help: "How often (default: without a limit).")
-    var uses: Int?
-
-    @Option(help: "What it is for, kept with it.")
-    var reason: String?
-
+    @OptionGroup var end: RuleEndOptions
     @OptionGroup var access: GroupOptions
     @OptionGroup var connection: ConnectionOptions
     @OptionGroup var format: FormatOptions
 
+    func validate() throws {
+        if end.duration == nil { throw ValidationError("Missing expected argument '--for <time>'") }
+    }
+
     func run() throws {
         let itemName = try ItemName(argument: name)
-        let client = try ClientPattern(argument: to)
-        let seconds = try Self.seconds(duration)
-        let params = LeaseGrantParameters(
+        let params = AccessAllowParameters(
+            client: try ClientPattern(argument: to),
+            verbs: [.read],
             name: itemName,
-            client: client,
-            seconds: Int64(seconds),
-            uses: uses.map { Int64($0) },
-            reason: reason,
+            seconds: try end.seconds(),
+            uses: end.uses,
+            reason: end.reason,
             group: access.group
         )
         let vault = try connection.connect()
-        try SocketReach.requireReachable(by: client, vault)
-        let lease = try vault.call(params).value
-        format.show(lease.json, "granted lease \(lease.number)")
-        vault.warnIfNotLoadable(itemName, in: access.group, by: client)
-    }
-
-    private static func seconds(_ text: String) throws(CofferError) -> Int {
-        guard let seconds = Moment.seconds(text), 1...Int64(Limits.leaseSeconds) ~= seconds else {
-            throw CofferError(
-                .param,
-                "--for \(quotedForDisplay(text)): expected a time of \(durationForDisplay(seconds: Limits.leaseSeconds)) at most",
-                hint: "such as 90s, 10m, 2h or 1d"
-            )
-        }
-        return Int(seconds)
+        try SocketReach.requireReachable(by: params.client, vault)
+        let result = try vault.call(params).value
+        format.show(result.json, "added rule \(result.number)")
+        vault.warnIfNotLoadable(itemName, in: access.group, by: params.client)
     }
 }

@@ -1,45 +1,106 @@
 internal import CofferRights
 internal import CofferCore
 internal import CofferKeys
+internal import CofferSystem
 package import CofferVault
 package import CofferWire
 
-// Access rules: rights to the items whose names match a pattern, which end only when they are removed.
+// Access rules: rights to the items whose names match a pattern, or to one item, which end only when they are removed, or
+// by themselves.
 
 extension AccessHandlers {
+    // MARK: Using
+
+    /// Answers a read that a rule permits which counts its uses.
+    ///
+    /// The use is counted, and the count committed, before any data is sent.
+    func get(_ params: JSONObject, countedBy rule: StoredAccessRule, _ call: Call) throws -> Step {
+        let params = try ItemGetParameters(params: params)
+        let state = try keys.state
+        // A file is opened only after the commit, when the use has been counted: refuse a locked item before.
+        guard try vault.require(params.name, in: rule.rule.group).info.protection.isReadable(in: state) else {
+            throw CofferError.locked(params.name.quoted, in: state, for: .read)
+        }
+        let catalog = try catalog
+        // One change, so that a read that fails does not count as a use.
+        return try catalog.change { _ in
+            try catalog.rules.countUse(of: rule)
+            return try handlers.item.itemGet(params, call)
+        }
+    }
+
     // MARK: Changing
 
     package func accessAllow(_ params: AccessAllowParameters, _ call: Call) throws -> Step {
-        try add(.allow, params.client, params.verbs, params.pattern, in: call.group(params.group), call)
+        try call.caller.requireHeld(params.verbs, toLetIn: params.client)
+        let group = try call.group(params.group)
+        let end = try params.seconds.map(end(after:))
+        let item = try params.name.map { try vault.require($0, in: group).info }
+        var rule = AccessRule(
+            number: 0,
+            kind: .allow,
+            client: params.client,
+            verbs: params.verbs,
+            group: group,
+            pattern: params.pattern
+        )
+        rule.name = try item.map { try ItemName($0.name) }
+        rule.seconds = params.seconds
+        rule.uses = params.uses
+        rule.reason = params.reason
+        return try add(rule, until: end, for: item, call)
     }
 
     package func accessDeny(_ params: AccessDenyParameters, _ call: Call) throws -> Step {
-        try add(.deny, params.client, params.verbs, params.pattern, in: call.group(params.group), call)
+        let rule = AccessRule(
+            number: 0,
+            kind: .deny,
+            client: params.client,
+            verbs: params.verbs,
+            group: try call.group(params.group),
+            pattern: params.pattern
+        )
+        return try add(rule, call)
+    }
+
+    private func end(after seconds: Int64) throws(CofferError) -> RuleEnd {
+        guard let bootID = settings.clock.bootID else {
+            throw CofferError(
+                .notAvailable,
+                "can't limit the time of a rule: this machine does not say which boot it is in, and such a rule ends with the boot",
+                hint: "let the daemon read /proc/sys/kernel/random/boot_id"
+            )
+        }
+        return RuleEnd(bootID: bootID, time: settings.clock.now + UInt64(seconds) * 1_000_000_000)
     }
 
     private func add(
-        _ kind: AccessRuleKind,
-        _ client: ClientPattern,
-        _ verbs: Set<Verb>,
-        _ pattern: NamePattern,
-        in group: String,
+        _ rule: AccessRule,
+        until end: RuleEnd? = nil,
+        for item: ItemInfo? = nil,
         _ call: Call
     ) throws -> Step {
         call.isFor("can't add an access rule")
-        let held = verbs.intersection(verbsHeld(by: client, in: group))
-        if kind == .allow { try call.caller.requireHeld(verbs, toLetIn: client) }
+        let held = rule.verbs.intersection(verbsHeld(by: rule.client, in: rule.group))
         let catalog = try catalog
-        let rule = AccessRule(number: 0, kind: kind, client: client, verbs: verbs, group: group, pattern: pattern)
         if !call.caller.mayAdminister && !rule.isShare(of: call.caller) { throw CofferError.isNoShare(call.caller) }
-        if let same = try catalog.rules.all.first(where: rule.saysTheSame) {
+        if let same = try catalog.rules.all.first(where: { $0.saysTheSame(as: rule) }) {
             return .done(Reply(AccessRuleResult(number: same.number, held: held)))
         }
         if rule.mayGiveMuch(besides: vault.access.daemon.userID) {
             try handlers.context.requirePasscode(call, "can't add an access rule")
         }
+        try vault.removeEndedRules(in: catalog)
         let number = try catalog.change { _ in
-            try requirePlace(for: rule, among: catalog.rules.all)
-            return try catalog.rules.add(kind, client, verbs, pattern, in: group)
+            try requirePlace(for: rule, among: catalog.rules.all.map(\.rule))
+            var rule = rule
+            rule.added = wallClockMilliseconds()
+            return try catalog.rules.add(
+                rule,
+                until: end,
+                itemCreated: item?.created,
+                isNamedInEveryState: item?.protection.isNamedInEveryState ?? false
+            )
         }
         return .done(Reply(AccessRuleResult(number: number, held: held)))
     }
@@ -69,11 +130,8 @@ extension AccessHandlers {
         call.isFor("can't remove access rule \(params.number)")
         let catalog = try catalog
         let caller = call.caller
-        let isOwn = try catalog.rules.all.contains {
-            $0.number == params.number && caller.rights.reach.contains($0.group)
-                && (caller.mayAdminister || $0.isShare(of: caller))
-        }
-        guard try isOwn || caller.mayAdminister && catalog.rules.damaged.contains(params.number) else {
+        let isListed = try catalog.rules.all.contains { $0.number == params.number && isOwn($0.rule, of: caller) }
+        guard try isListed || caller.mayAdminister && catalog.rules.damaged.contains(params.number) else {
             throw CofferError(
                 .itemNotFound,
                 "there is no access rule \(params.number)",
@@ -89,33 +147,31 @@ extension AccessHandlers {
     package func accessList(_ params: AccessListParameters, _ call: Call) throws -> Step {
         call.isFor("can't list the access rules")
         let catalog = try catalog
-        let page = try (params.isOfCaller ? rulesAllowing(call.caller) : rulesListed(for: call.caller))
-            .page(after: params.after, \.number) { $0.greatestJSONByteCount }
+        try vault.removeEndedRules(in: catalog)
+        let caller = call.caller
+        let rules =
+            try params.isOfCaller
+            ? vault.rulesAllowing(caller) : catalog.rules.all.filter { isOwn($0.rule, of: caller) }
+        let now = settings.clock.now
+        let page = rules.map { $0.rule(at: now) }.page(after: params.after, \.number) { $0.greatestJSONByteCount }
         let result = AccessRulePage(
             rules: page.entries,
             next: page.next,
-            damaged: params.after == nil && call.caller.mayAdminister ? try catalog.rules.damaged : []
+            damaged: params.after == nil && caller.mayAdminister ? try catalog.rules.damaged : []
         )
         return .done(Reply(result))
     }
 
-    /// The rules that allow a client something.
-    private func rulesAllowing(_ caller: Caller) -> [AccessRule] {
-        vault.rules(for: caller.identity, isProgramHeld: caller.program != nil).filter { $0.kind == .allow }
-    }
-
-    /// The rules of the groups that a client administers, or those by which it shares.
-    private func rulesListed(for caller: Caller) throws -> [AccessRule] {
-        try catalog.rules.all.filter {
-            caller.rights.reach.contains($0.group) && (caller.mayAdminister || $0.isShare(of: caller))
-        }
+    /// Whether a rule is of a group that a client administers, or one by which it shares.
+    private func isOwn(_ rule: AccessRule, of caller: Caller) -> Bool {
+        caller.rights.reach.contains(rule.group) && (caller.mayAdminister || rule.isShare(of: caller))
     }
 }
 
 extension AccessRule {
     /// Whether it allows other identities than the owner's own processes any number of items.
     fileprivate func mayGiveMuch(besides owner: UInt32) -> Bool {
-        guard kind == .allow, pattern?.isOneName != true else { return false }
+        guard kind == .allow, isForOneName != true else { return false }
         switch client {
         case .user(let number): return number != owner
         case .group, .unit, .outsideServices: return true
@@ -125,6 +181,7 @@ extension AccessRule {
 
     /// The maximum size of its JSON: escaping makes up to six bytes of one.
     fileprivate var greatestJSONByteCount: Int {
-        512 + (group.utf8.count + client.description.utf8.count + (pattern?.text ?? "").utf8.count) * 6
+        let texts = [group, client.description, name?.path ?? pattern?.text ?? "", reason ?? ""]
+        return texts.reduce(512) { $0 + $1.utf8.count * 6 }
     }
 }

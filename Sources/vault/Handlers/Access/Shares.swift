@@ -26,7 +26,7 @@ extension AccessRule {
     /// It lets a user read one item of the client's own user group. Before the first unlock, the name is unknown.
     func isShare(of caller: Caller) -> Bool {
         guard case .user = client, kind == .allow, verbs == [.read] else { return false }
-        return group.hasSameBytes(as: caller.userGroup) && pattern?.isOneName != false
+        return group.hasSameBytes(as: caller.userGroup) && isForOneName != false
     }
 
     private var isOfUserGroup: Bool { group.utf8.starts(with: AccessGroup.ownUser.utf8) }

@@ -191,11 +191,9 @@ extension FileHandlers {
             if item.version != nil {
                 throw CofferError(.itemNotFound, "a version of \(name.quoted) was removed meanwhile")
             }
-            // The file was changed during the scan, which starts again. A lease is for one particular item.
+            // The file was changed during the scan, which starts again. A rule may be for one particular item.
             let item = try find(name, in: item.group, again: store)
-            if let terms = call.lease?.terms, item.created != terms.itemCreated {
-                throw CofferError.replacedMeanwhile(name)
-            }
+            if let rule = call.permit, vault.hasLostItem(rule) { throw CofferError.replacedMeanwhile(name) }
             opening = try store.beginOpening(item, for: operation)
             return .again(resume)
         }

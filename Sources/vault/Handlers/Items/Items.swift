@@ -34,12 +34,12 @@ extension ItemHandlers {
         }
         let output = Held(descriptor)
         if catalog.files.hasChunks(file) {
-            return try afterUse(of: call.lease) { try handlers.file.getInParts(file, params, to: output, call) }
+            return try afterUse(call) { try handlers.file.getInParts(file, params, to: output, call) }
         }
         let range = try params.range(in: file.byteCount)
         let read = try catalog.files.prepareRead(file)
         call.atEnd { self.openCatalog?.files.finished(read) }
-        return try afterUse(of: call.lease) {
+        return try afterUse(call) {
             guard let descriptor = output.take() else { return try self.deliver(read, range, params.name) }
             return try self.stream(read, range, to: descriptor, params.wantsProgress, call)
         }
@@ -53,9 +53,9 @@ extension ItemHandlers {
         return try .content(Self.part(of: secret, params), .keychain(item.accessibility), expiryDate: item.expiryDate)
     }
 
-    /// Continues after the commit that counts the use of a lease: before that, not a byte is sent.
-    private func afterUse(of lease: Lease?, _ next: @escaping Step.Next) throws -> Step {
-        lease == nil ? try next() : .committed(next)
+    /// Continues after the commit that counts the use of a rule: before that, not a byte is sent.
+    private func afterUse(_ call: Call, _ next: @escaping Step.Next) throws -> Step {
+        call.countsUse ? .committed(next) : try next()
     }
 
     /// The requested part of a secret.
