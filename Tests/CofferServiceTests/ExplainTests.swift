@@ -134,6 +134,28 @@ import Testing
         #expect(throws: CofferError.self) { try vault.client.get("WhenUnlocked") }
     }
 
+    @Test func `what a rule gives another client is said, and what an exception takes`() throws {
+        let vault = try Vault()
+        let other = ClientPattern.user(4242)
+        try vault.client.put("a/open", [1])
+        try vault.client.put("a/shut", [1])
+        let allow = AccessAllowParameters(client: other, verbs: [.read], pattern: try NamePattern("a/open"))
+        try vault.client.call(allow)
+        try vault.client.grant(try ItemName("a/shut"), to: other, seconds: 60)
+        func access(_ name: String) throws -> ItemAccess { try vault.explain(name, as: other).access }
+        for name in ["a/open", "a/shut"] {
+            let found = try access(name)
+            #expect(found.read == .yes && found.write == .no(.missingEntitlement), "\(name)")
+            #expect(found.remove == .no(.missingEntitlement), "\(name)")
+        }
+        let deny = AccessDenyParameters(client: other, verbs: [.read], pattern: try NamePattern("a/sh*"))
+        try vault.client.call(deny)
+        #expect(try access("a/shut").read == .no(.missingEntitlement))
+        #expect(try access("a/open").read == .yes)
+        _ = try vault.client.lock(graceSeconds: 0)
+        #expect(try access("a/open").read == .no(.interactionNotAllowed))
+    }
+
     @Test func `an item with an access control wants somebody`() throws {
         let vault = try Vault()
         let params = KeychainAddParameters(

@@ -84,7 +84,7 @@ import Testing
         _ = try daemon.coffer(["put", "a", "--accessible", "AfterFirstUnlock"], input: [1])
         let unit = try daemon.coffer(["explain", "--state", "locked", "--as", "unit:backup.service", "a"])
         #expect(unit.status == 0, "\(unit.errors)")
-        #expect(unit.text.contains("as 'unit:backup.service', while the vault is locked: get "))
+        #expect(unit.text.contains("as unit backup.service, while the vault is locked: get "))
         let stranger = try daemon.coffer(["explain", "--as", "uid:4242", "a"])
         #expect(stranger.text.contains("get is not allowed, put is not allowed, remove is not allowed"))
         #expect(try daemon.coffer(["explain", "--as", "backup", "a"]).status == 64)

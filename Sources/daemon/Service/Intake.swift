@@ -157,7 +157,12 @@ final class Intake: ServerPart {
     /// - Returns: The rule that permits it, if the client's own rights don't.
     @discardableResult
     func admit(_ request: PendingRequest, _ caller: Caller) throws(CofferError) -> StoredAccessRule? {
-        let cover = vault.cover(of: request.method, request.params, from: caller)
+        let cover = vault.cover(
+            of: request.method,
+            request.params,
+            from: caller,
+            isProgramHeld: caller.program != nil
+        )
         let permit: StoredAccessRule? = if case .item(let permit) = cover { permit } else { nil }
         request.permit = request.permit ?? permit
         try Gate.check(request.method, request.params, for: caller.rights, and: cover) { () throws(CofferError) in

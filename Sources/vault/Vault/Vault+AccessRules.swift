@@ -41,10 +41,17 @@ extension Vault {
     }
 
     /// What the access rules of a client cover of a request.
-    package func cover(of method: Method, _ params: JSONObject, from caller: Caller) -> Cover {
+    ///
+    /// - Parameter isProgramHeld: Whether the connection ends if its process runs another program.
+    package func cover(
+        of method: Method,
+        _ params: JSONObject,
+        from caller: Caller,
+        isProgramHeld: Bool
+    ) -> Cover {
         guard caller.rights.verbs.isEmpty || method.isRuled else { return .nothing }
         if (try? openCatalog?.rules.isEmpty) == true { return .nothing }
-        let rules = rules(for: caller.identity, isProgramHeld: caller.program != nil)
+        let rules = rules(for: caller.identity, isProgramHeld: isProgramHeld)
         if !rules.contains(where: { $0.rule.kind == .allow }) { return .nothing }
         guard let verb = method.ruledVerb, let name = params["name"]?.stringValue.flatMap({ try? ItemName($0) }) else {
             return .somethingElse

@@ -94,7 +94,7 @@ struct Explain: ParsableCommand {
             ExplanationReport(
                 explanation: explanation,
                 subject: subject,
-                client: situation.client,
+                client: try? situation.pattern(),
                 isSupposed: situation.state != nil
             )
         )
@@ -105,7 +105,7 @@ struct Explain: ParsableCommand {
 private struct ExplanationReport: Printable {
     let explanation: Explanation
     let subject: String
-    let client: String?
+    let client: ClientPattern?
     /// Whether the state was given as an option.
     let isSupposed: Bool
 
@@ -113,7 +113,7 @@ private struct ExplanationReport: Printable {
 
     var text: [Line] {
         let access = explanation.access
-        let who = client.map { "as \(quotedForDisplay($0)), " } ?? ""
+        let who = client.map { "as \($0.ruleWords), " } ?? ""
         let when = isSupposed ? "while the vault is" : "now, the vault is"
         var lines = place + [explanation.placement.explanation, "readable: \(access.readable)"]
         lines.append("\(who)\(when) \(access.state.words): \(Self.words(for: access))")

@@ -92,14 +92,8 @@ package struct RuleArguments: ParsableArguments {
     }
 }
 
-/// When a rule ends, for the verbs that add one which allows.
-package struct RuleEndOptions: ParsableArguments {
-    @Option(
-        name: .customLong("for"),
-        help: ArgumentHelp("For how long, such as 90s, 10m, 2h or 1d; at most until the next boot.", valueName: "time")
-    )
-    var duration: String?
-
+/// How often a rule that allows counts, and what it is for.
+package struct RuleUseOptions: ParsableArguments {
     @Option(help: "How often an item may be read (default: without a limit).")
     var uses: Int64?
 
@@ -108,12 +102,17 @@ package struct RuleEndOptions: ParsableArguments {
 
     package init() {}
 
-    func seconds() throws(CofferError) -> Int64? {
-        guard let duration else { return nil }
-        guard let seconds = Moment.seconds(duration), 1...Int64(Limits.accessRuleSeconds) ~= seconds else {
+    static let timeHelp = ArgumentHelp(
+        "For how long, such as 90s, 10m, 2h or 1d; at most until the next boot.",
+        valueName: "time"
+    )
+
+    /// The time of `--for`.
+    static func seconds(_ text: String) throws(CofferError) -> Int64 {
+        guard let seconds = Moment.seconds(text), 1...Int64(Limits.accessRuleSeconds) ~= seconds else {
             throw CofferError(
                 .param,
-                "--for \(quotedForDisplay(duration)): expected a time of \(durationForDisplay(seconds: Limits.accessRuleSeconds)) at most",
+                "--for \(quotedForDisplay(text)): expected a time of \(durationForDisplay(seconds: Limits.accessRuleSeconds)) at most",
                 hint: "such as 90s, 10m, 2h or 1d"
             )
         }

@@ -15,7 +15,10 @@ struct Allow: ParsableCommand {
     )
 
     @OptionGroup var rule: RuleArguments
-    @OptionGroup var end: RuleEndOptions
+    @Option(name: .customLong("for"), help: RuleUseOptions.timeHelp)
+    var duration: String?
+
+    @OptionGroup var use: RuleUseOptions
     @OptionGroup var access: GroupOptions
     @OptionGroup var passcode: PasscodeOptions
     @OptionGroup var connection: ConnectionOptions
@@ -28,9 +31,9 @@ struct Allow: ParsableCommand {
             client: try rule.clientPattern(),
             verbs: rule.verbSet,
             pattern: pattern,
-            seconds: try end.seconds(),
-            uses: end.uses,
-            reason: end.reason,
+            seconds: try duration.map(RuleUseOptions.seconds),
+            uses: use.uses,
+            reason: use.reason,
             group: access.group
         )
         let vault = try connection.connect()

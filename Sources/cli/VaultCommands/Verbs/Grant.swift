@@ -25,14 +25,13 @@ struct Grant: ParsableCommand {
     )
     var to: String
 
-    @OptionGroup var end: RuleEndOptions
+    @Option(name: .customLong("for"), help: RuleUseOptions.timeHelp)
+    var duration: String
+
+    @OptionGroup var use: RuleUseOptions
     @OptionGroup var access: GroupOptions
     @OptionGroup var connection: ConnectionOptions
     @OptionGroup var format: FormatOptions
-
-    func validate() throws {
-        if end.duration == nil { throw ValidationError("Missing expected argument '--for <time>'") }
-    }
 
     func run() throws {
         let itemName = try ItemName(argument: name)
@@ -40,9 +39,9 @@ struct Grant: ParsableCommand {
             client: try ClientPattern(argument: to),
             verbs: [.read],
             name: itemName,
-            seconds: try end.seconds(),
-            uses: end.uses,
-            reason: end.reason,
+            seconds: try RuleUseOptions.seconds(duration),
+            uses: use.uses,
+            reason: use.reason,
             group: access.group
         )
         let vault = try connection.connect()

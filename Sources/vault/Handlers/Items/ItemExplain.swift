@@ -36,9 +36,9 @@ extension ItemHandlers {
         let state = try params.state ?? keys.state
         let access =
             if let present, present.isSealed {
-                access(toSealed: present.protection, of: group, by: client, in: state)
+                access(toSealed: present.protection, params.name, of: group, by: client, in: state)
             } else {
-                access(to: located?.item, orTo: verdict.protection, of: group, by: client, in: state)
+                access(to: located?.item, orTo: verdict.protection, params.name, of: group, by: client, in: state)
             }
         let placement = Placement(verdict)
         return .done(
@@ -69,7 +69,8 @@ extension ItemHandlers {
             ItemListParameters(after: params.after, limit: params.limit),
             in: [group],
             describe: { item, _ in
-                let access = self.access(to: item, orTo: item.protection, of: group, by: client, in: state)
+                let name = try? ItemName(item.path)
+                let access = self.access(to: item, orTo: item.protection, name, of: group, by: client, in: state)
                 return SimulatedItem(item, access)
             },
             page: {
@@ -83,13 +84,14 @@ extension ItemHandlers {
     private func access(
         to item: StoredItem?,
         orTo protection: Protection,
+        _ name: ItemName?,
         of group: String,
         by client: ClientIdentity,
         in state: VaultState
     ) -> ItemAccess {
         let readable = (item?.protection ?? protection).readable
         func answer(_ method: Method, _ refusal: ErrorCode?) -> ItemAccess.Answer {
-            self.answer(method, refusal, for: client, in: group, state)
+            self.answer(method, refusal, to: name, for: client, in: group, state)
         }
         func keyRefusal(_ protection: Protection, for operation: ItemOperation) -> ErrorCode? {
             protection.permits(operation, in: state) ? nil : .interactionNotAllowed
@@ -114,6 +116,7 @@ extension ItemHandlers {
     /// access control is not.
     private func access(
         toSealed protection: Protection,
+        _ name: ItemName?,
         of group: String,
         by client: ClientIdentity,
         in state: VaultState
@@ -121,11 +124,14 @@ extension ItemHandlers {
         func refusal(for operation: ItemOperation) -> ErrorCode? {
             protection.permits(operation, in: state) ? nil : .interactionNotAllowed
         }
+        func answer(_ method: Method, _ refusal: ErrorCode?) -> ItemAccess.Answer {
+            self.answer(method, refusal, to: name, for: client, in: group, state)
+        }
         return ItemAccess(
             state: state,
-            read: answer(.itemGet, refusal(for: .read), for: client, in: group, state),
-            write: answer(.itemPut, refusal(for: .create), for: client, in: group, state),
-            remove: answer(.itemRemove, removalRefusal(protection, in: state), for: client, in: group, state),
+            read: answer(.itemGet, refusal(for: .read)),
+            write: answer(.itemPut, refusal(for: .create)),
+            remove: answer(.itemRemove, removalRefusal(protection, in: state)),
             readable: protection.readable
         )
     }
@@ -141,18 +147,32 @@ extension ItemHandlers {
     private func answer(
         _ method: Method,
         _ refusal: ErrorCode?,
+        to name: ItemName?,
         for client: ClientIdentity,
         in group: String,
         _ state: VaultState
     ) -> ItemAccess.Answer {
-        let denied = denial(of: method, to: client, in: group) ?? Gate.refusal(of: method, in: state)
+        let denied = denial(of: method, to: name, for: client, in: group) ?? Gate.refusal(of: method, in: state)
         return ItemAccess.Answer(denied?.code ?? refusal)
     }
 
-    /// Why a client may not use a method on the items of a group in any state; `nil` if it may.
-    private func denial(of method: Method, to client: ClientIdentity, in group: String) -> CofferError? {
+    /// Why a client may not use a method on an item of a group in any state; `nil` if its own rights or a rule permit it.
+    private func denial(
+        of method: Method,
+        to name: ItemName?,
+        for client: ClientIdentity,
+        in group: String
+    ) -> CofferError? {
         do throws(CofferError) {
-            let caller = Caller(client, try vault.access.rights(of: client))
+            let caller = Caller(client, try vault.rights(of: client))
+            if let name {
+                let params: JSONObject = ["name": .string(name.path), "group": .string(group)]
+                switch vault.cover(of: method, params, from: caller, isProgramHeld: true) {
+                case .item: return nil
+                case .sealed(let error): return error
+                case .nothing, .somethingElse: break
+                }
+            }
             _ = try caller.group(group)
             return Gate.refusal(of: method, [:], to: caller.rights, and: .nothing)
         } catch {
