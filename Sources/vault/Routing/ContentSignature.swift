@@ -60,8 +60,8 @@ package enum ContentSignature: String, CaseIterable, Sendable {
     package init?(of bytes: RawSpan, isWhole: Bool) {
         let start = bytes.textStart
         let bytes = Span<UInt8>(_bytes: bytes)
-        if let magic = Self.magic(bytes) {
-            self = magic
+        if let magic = Self.magics.first(where: { $0.value.contains { bytes.begins(as: $0) } }) {
+            self = magic.key
         } else if isWhole, let text = Self.text(bytes.extracting(droppingFirst: start)) {
             self = text
         } else {
@@ -78,39 +78,24 @@ package enum ContentSignature: String, CaseIterable, Sendable {
 
     // MARK: Magic numbers
 
-    private static func magic(_ bytes: Span<UInt8>) -> ContentSignature? {
-        if bytes.has("SQLite format 3\0") { return .sqlite }
-        if isImage(bytes) { return .image }
-        if bytes.has("%PDF-") || bytes.has([0xD0, 0xCF, 0x11, 0xE0, 0xA1, 0xB1, 0x1A, 0xE1]) { return .document }
-        return isArchive(bytes) ? .archive : nil
-    }
-
-    private static func isImage(_ bytes: Span<UInt8>) -> Bool {
-        if bytes.has([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]) || bytes.has([0xFF, 0xD8, 0xFF]) {
-            return true
-        }
-        if bytes.has("GIF87a") || bytes.has("GIF89a") || bytes.has("II*\0") || bytes.has([0x4D, 0x4D, 0x00, 0x2A]) {
-            return true
-        }
-        if bytes.has("RIFF") && bytes.has("WEBP", at: 8) { return true }
-        // Two letters prove little: the reserved fields of the header are zero, and its length is one of a few.
-        if bytes.has("BM") && bytes.has([0, 0, 0, 0], at: 6) && bytes.has([0, 0, 0], at: 15) { return true }
-        // Only JPEG XL in its container: the two bytes without it may begin a random key.
-        if bytes.has([0, 0, 0, 0x0C, 0x4A, 0x58, 0x4C, 0x20, 0x0D, 0x0A, 0x87, 0x0A]) { return true }
-        let brands = ["heic", "heix", "hevc", "mif1", "msf1", "avif", "avis"]
-        return bytes.has("ftyp", at: 4) && brands.contains { bytes.has($0, at: 8) }
-    }
-
-    private static func isArchive(_ bytes: Span<UInt8>) -> Bool {
-        let magics: [[UInt8]] = [
-            [0x50, 0x4B, 0x03, 0x04], [0x50, 0x4B, 0x05, 0x06], [0x1F, 0x8B, 0x08],
-            [0xFD, 0x37, 0x7A, 0x58, 0x5A, 0x00],
-            [0x28, 0xB5, 0x2F, 0xFD], [0x37, 0x7A, 0xBC, 0xAF, 0x27, 0x1C], [0x52, 0x61, 0x72, 0x21, 0x1A, 0x07],
-        ]
-        if magics.contains(where: { bytes.has($0) }) { return true }
-        if bytes.has("BZh") && bytes.has([0x31, 0x41, 0x59, 0x26, 0x53, 0x59], at: 4) { return true }
-        return bytes.has("ustar", at: 257) || bytes.has("070701") || bytes.has("!<arch>\n")
-    }
+    /// The beginnings of formats: each character is a byte, and `▯` any byte.
+    private static let magics: KeyValuePairs<ContentSignature, [String]> = [
+        .sqlite: ["SQLite format 3\0"],
+        .image: [
+            "\u{89}PNG\r\n\u{1A}\n", "\u{FF}\u{D8}\u{FF}", "GIF87a", "GIF89a", "II*\0", "MM\0*", "RIFF▯▯▯▯WEBP",
+            // Two letters prove little: the reserved fields of the header are zero, and its length is one of a few.
+            "BM▯▯▯▯\0\0\0\0▯▯▯▯▯\0\0\0",
+            // Only JPEG XL in its container: the two bytes without it may begin a random key.
+            "\0\0\0\u{C}JXL \r\n\u{87}\n", "▯▯▯▯ftypheic", "▯▯▯▯ftypheix", "▯▯▯▯ftyphevc", "▯▯▯▯ftypmif1",
+            "▯▯▯▯ftypmsf1", "▯▯▯▯ftypavif", "▯▯▯▯ftypavis",
+        ],
+        .document: ["%PDF-", "\u{D0}\u{CF}\u{11}\u{E0}\u{A1}\u{B1}\u{1A}\u{E1}"],
+        .archive: [
+            "PK\u{3}\u{4}", "PK\u{5}\u{6}", "\u{1F}\u{8B}\u{8}", "\u{FD}7zXZ\0", "(\u{B5}/\u{FD}",
+            "7z\u{BC}\u{AF}'\u{1C}", "Rar!\u{1A}\u{7}", "BZh▯1AY&SY", "070701", "!<arch>\n",
+            String(repeating: "▯", count: 257) + "ustar",
+        ],
+    ]
 
     // MARK: Text
 
@@ -156,6 +141,14 @@ extension Span<UInt8> {
     fileprivate func has(_ wanted: [UInt8], at offset: Int = 0) -> Bool {
         guard offset + wanted.count <= count else { return false }
         for index in wanted.indices where self[offset + index] != wanted[index] { return false }
+        return true
+    }
+
+    /// Whether it begins with a pattern of `magics`.
+    fileprivate func begins(as pattern: String) -> Bool {
+        for (index, wanted) in pattern.unicodeScalars.enumerated() {
+            guard index < count, wanted == "▯" || wanted.value == UInt32(self[index]) else { return false }
+        }
         return true
     }
 
