@@ -31,4 +31,16 @@ extension Limits {
     package static let backupLockMilliseconds: Int64 = 30 * 60 * 1000
     /// The share of a pack, in percent, that no snapshot refers to, from which on it is written anew by a prune.
     package static let unusedPercent = 25
+    /// The bytes of a file after which their writeback is started: the sync at its end waits for fewer.
+    package static let writebackBytes: Int64 = 4 << 20
+    /// The objects of a remote repository that are cached on this machine.
+    package static let fetchedObjects = 2
+    /// The bytes of the output of `sftp` that are read at once.
+    package static let sftpReadBytes = 64 << 10
+    /// Milliseconds after which the progress of `sftp` is checked again.
+    package static let sftpTurnMilliseconds: Int32 = 1000
+    /// Seconds until a busy repository is tried again: a process on another machine sends no notification.
+    package static let repositoryPauseSeconds: UInt32 = 2
+    /// The attempts to connect to the daemon for a snapshot: ten seconds, as it opens a restored vault.
+    package static let snapshotStartAttempts = 500
 }

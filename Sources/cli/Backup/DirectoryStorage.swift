@@ -9,8 +9,6 @@ internal import Synchronization
 /// needed. On a file system without that, it has a name that begins with a dot until then.
 package final class DirectoryStorage: RepositoryStorage {
     package let place: String
-    /// The bytes after which writeback is started.
-    fileprivate static let writebackBytes: Int64 = 4 << 20
 
     /// Folders that are known to exist.
     private let folders = Mutex<Set<String>>([])
@@ -160,7 +158,7 @@ private final class FileSink: ObjectSink, @unchecked Sendable {
     func write(_ bytes: RawSpan) throws(CofferError) {
         do throws(SystemError) { try file.write(all: bytes) } catch { throw failure(error) }
         byteCount += Int64(bytes.byteCount)
-        if byteCount - startedByteCount >= DirectoryStorage.writebackBytes {
+        if byteCount - startedByteCount >= Limits.writebackBytes {
             file.startWriting(startedByteCount..<byteCount)
             startedByteCount = byteCount
         }

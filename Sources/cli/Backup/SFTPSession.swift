@@ -16,9 +16,6 @@ final class SFTPSession {
     }
 
     private static let marker = "Remote working directory: "
-    private static let readBytes = 64 << 10
-
-    private static let turnMilliseconds: Int32 = 1000
 
     private let process: ChildProcess
     /// The seconds without any progress after which the server counts as silent.
@@ -79,7 +76,7 @@ final class SFTPSession {
         var silentTurns: Int64 = 0
         while silentTurns < patience {
             var entry = pollfd(fd: output.number, events: Int16(POLLIN), revents: 0)
-            let count = try retrying("poll") { unsafe poll(&entry, 1, Self.turnMilliseconds) }
+            let count = try retrying("poll") { unsafe poll(&entry, 1, Limits.sftpTurnMilliseconds) }
             if count > 0 { return }
             let now = process.readByteCount
             silentTurns = now == readBytes ? silentTurns + 1 : 0
@@ -109,7 +106,7 @@ final class SFTPSession {
                 return String(decoding: pending[..<end], as: UTF8.self)
             }
             try waitForProgress()
-            var buffer = [UInt8](repeating: 0, count: Self.readBytes)
+            var buffer = [UInt8](repeating: 0, count: Limits.sftpReadBytes)
             let outcome = unsafe buffer.withUnsafeMutableBytes { bytes in
                 Result { () throws(SystemError) in unsafe try output.read(into: bytes) }
             }
@@ -120,7 +117,7 @@ final class SFTPSession {
     }
 
     private func newErrors() throws(SystemError) -> String {
-        let bytes = try errors.bytes(Self.readBytes, at: errorOffset)
+        let bytes = try errors.bytes(Limits.sftpReadBytes, at: errorOffset)
         errorOffset += Int64(bytes.count)
         return String(decoding: bytes, as: UTF8.self)
     }

@@ -8,8 +8,6 @@ internal import Glibc
 ///
 /// Sendable: each use of the session waits for the one before it.
 package final class SFTPStorage: RepositoryStorage, @unchecked Sendable {
-    private static let keptObjects = 2
-
     package let place: String
     private let path: String
     private let connecting: [String]
@@ -140,7 +138,7 @@ package final class SFTPStorage: RepositoryStorage, @unchecked Sendable {
     /// Has an object on this machine.
     private func fetch(_ name: String) throws(CofferError) -> String? {
         if let known = fetched.first(where: { $0.name == name }) { return known.path }
-        while fetched.count >= Self.keptObjects { unsafe unlink(fetched.removeFirst().path) }
+        while fetched.count >= Limits.fetchedObjects { unsafe unlink(fetched.removeFirst().path) }
         let path = try spoolDirectory().newPath()
         guard try run("get \(self.name(name)) \(Self.quoted(path))") != nil else { return nil }
         fetched.append((name, path))

@@ -11,8 +11,6 @@ internal import Glibc
 /// Everything on the disk is sealed, in a directory that only the user can open.
 package final class PrivateVault {
     private static let configurationName = "cofferd.conf"
-    private static let attempts = 500
-    private static let pauseMicroseconds: UInt32 = 20_000
 
     /// A connection to it; the vault is unlocked.
     let client: BlockingClient
@@ -96,9 +94,9 @@ package final class PrivateVault {
     package static func opens(_ path: String) -> Bool { ["keybag", "anchor", "vault.sqlite"].contains(path) }
 
     private static func connect(to path: String) throws(CofferError) -> BlockingClient {
-        for _ in 0..<attempts {
+        for _ in 0..<Limits.snapshotStartAttempts {
             if let client = try? BlockingClient(socketPath: path) { return client }
-            usleep(pauseMicroseconds)
+            usleep(Limits.startPauseMicroseconds)
         }
         throw CofferError(.notAvailable, "the daemon for the snapshot did not come up")
     }

@@ -68,9 +68,6 @@ package struct Session {
         self.given = given
     }
 
-    /// How long a factor is valid: for the requests of one verb, whose connection ends with it.
-    private static let reuseSeconds: Int64 = 60
-
     /// Sends a request, and repeats it after the authentication that its item requires.
     package func call<Parameters: MethodParameters>(
         _ params: Parameters,
@@ -132,7 +129,7 @@ package struct Session {
 
     private func authenticate(_ factor: AuthenticationFactor, _ secret: Secret) throws(CofferError) {
         try client.call(
-            ContextAuthenticateParameters(factor: factor, reuseSeconds: Self.reuseSeconds),
+            ContextAuthenticateParameters(factor: factor, reuseSeconds: Limits.factorSeconds),
             payload: secret
         )
     }

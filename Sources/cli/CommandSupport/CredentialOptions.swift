@@ -91,16 +91,13 @@ package struct NewPasscodeOptions: ParsableArguments {
 }
 
 extension SecretInput {
-    /// More than the groups, spaces and line ends of any recovery key.
-    private static let recoveryKeyLimit = 256
-
     /// Reads a recovery key to the end of a descriptor.
     package static func recoveryKey(from number: Int32) throws(CofferError) -> Secret {
-        Secret(try readAll(from: number, limit: recoveryKeyLimit, "the recovery key"))
+        Secret(try readAll(from: number, limit: Limits.recoveryKeyBytes, "the recovery key"))
     }
 
     /// Prompts for a recovery key without echo; its checksum distinguishes a mistyped one from a wrong one.
     package static func askRecoveryKey() throws(CofferError) -> Secret {
-        Secret(try ask("Recovery key (not shown): ", limit: recoveryKeyLimit))
+        Secret(try ask("Recovery key (not shown): ", limit: Limits.recoveryKeyBytes))
     }
 }

@@ -6,9 +6,6 @@ internal import Glibc
 
 /// Starts `cofferd` for a user without a service manager, and its socket for one who has one.
 enum DaemonLauncher {
-    private static let attempts = 250
-    private static let pauseMicroseconds: UInt32 = 20_000
-
     /// Starts the daemon on the user's socket and waits until it answers, at most five seconds.
     static func startAndConnect(
         to socketPath: String,
@@ -25,10 +22,10 @@ enum DaemonLauncher {
                 hint: "is it installed beside coffer, or in $PATH?"
             )
         }
-        for _ in 0..<attempts {
+        for _ in 0..<Limits.startAttempts {
             if let client = try? BlockingClient(socketPath: socketPath, timeout: timeout) { return client }
             if daemon.hasEnded { break }
-            usleep(pauseMicroseconds)
+            usleep(Limits.startPauseMicroseconds)
         }
         throw CofferError(.notAvailable, "cofferd did not come up", hint: "run 'cofferd' by hand to see why")
     }

@@ -23,14 +23,14 @@ package struct PasscodeStrengthOptions: ParsableArguments {
 
 /// What is weak about a passcode.
 private enum PasscodeWeakness {
-    private static let fewestCharacters = 4
-
     static func reason(of passcode: Secret) -> String? {
         passcode.withBytes { bytes in
             unsafe bytes.withUnsafeBytes { buffer -> String? in
                 // Each character of UTF-8 has one byte that does not continue another.
                 let characterCount = unsafe buffer.count { $0 & 0xC0 != 0x80 }
-                if characterCount < fewestCharacters { return "it has fewer than \(fewestCharacters) characters" }
+                if characterCount < Limits.leastPasscodeCharacters {
+                    return "it has fewer than \(Limits.leastPasscodeCharacters) characters"
+                }
                 if unsafe buffer.allSatisfy({ unsafe $0 == buffer[0] }) { return "it is one character, repeated" }
                 let isCommon = CommonPasscodes.all.contains { common in
                     unsafe common.utf8.elementsEqual(buffer.lazy.map(\.lowercaseASCII))

@@ -7,7 +7,6 @@ package import CofferWire
 // What a service manager says, by `busctl`.
 
 extension ServiceManager {
-    private static let answerBytes = 256 << 10
     /// The name of each service manager on its bus.
     package static let busName = "org.freedesktop.systemd1"
 
@@ -34,7 +33,7 @@ extension ServiceManager {
     /// - Parameter arguments: Those of `busctl`.
     /// - Throws: `notAvailable` if it does not answer.
     package func ask(_ arguments: [String]) throws(CofferError) -> JSONValue? {
-        var answer = [UInt8](repeating: 0, count: Self.answerBytes)
+        var answer = [UInt8](repeating: 0, count: Limits.serviceManagerBytes)
         // Outside of a session, as in cron, nothing else says where the user's manager is.
         let place = self == .user ? Self.ownDirectory.map { ["XDG_RUNTIME_DIR=\($0)"] } : nil
         let command = (place ?? []) + ["busctl", "--\(rawValue)", "--json=short"] + arguments

@@ -12,9 +12,6 @@ struct ExportTarget {
     let path: String
     let recipients: [String]
 
-    /// Bytes that gpg adds to a text, generously.
-    private static let overheadBytes = 64 << 10
-
     /// Refuses a target or a program that is not there, before an item is read.
     func check() throws(CofferError) {
         switch format {
@@ -139,7 +136,7 @@ struct ExportTarget {
             of: ("gpg", "gpg"),
             arguments + recipients.flatMap { ["--recipient", $0] },
             input: isLine ? try SecretLine.with(content) : content,
-            limit: content.count + Self.overheadBytes,
+            limit: content.count + Limits.openPGPOverheadBytes,
             to: "encrypt",
             entry.place
         )

@@ -5,8 +5,6 @@ internal import CofferCrypto
 /// The binding of a connection to a session of SSH: `session-bind@openssh.com`.
 package struct AgentBinding {
     static let name = "session-bind@openssh.com"
-    /// As many as OpenSSH's agent records.
-    private static let limit = 16
 
     let hostKey: [UInt8]
     let session: [UInt8]
@@ -33,7 +31,7 @@ package struct AgentBinding {
     /// - Throws: `param` if the session is bound already, or the connection was bound for an authentication.
     package func check(against earlier: [AgentBinding]) throws(CofferError) {
         guard earlier.allSatisfy(\.isForwarding), earlier.allSatisfy({ $0.session != session }),
-            earlier.count < Self.limit
+            earlier.count < Limits.agentBindings
         else { throw CofferError(.param, "can't bind the connection: it is bound already") }
     }
 }

@@ -149,7 +149,7 @@ final class AgentConnection {
     }
 
     private func begin(_ count: Int) -> Bool {
-        guard (1...AgentMessage.limit).contains(count) else { return false }
+        guard (1...Limits.agentMessageBytes).contains(count) else { return false }
         message = try? SecretBytes(zeros: count)
         return message != nil
     }

@@ -99,7 +99,7 @@ extension CofferError {
 
 /// What a client signs to log in: RFC 4252, section 7, or `publickey-hostbound-v00@openssh.com`.
 package struct SSHLogin {
-    private static let message = 50
+    private static let messageNumber = 50
 
     let session: [UInt8]
     let user: String
@@ -113,7 +113,7 @@ package struct SSHLogin {
     private init(checking bytes: RawSpan, _ place: Range<Int>, by blob: [UInt8]) throws(CofferError) {
         var fields = KeyCursor(place)
         session = bytes.copy(try fields.string(in: bytes))
-        guard try fields.number(1, in: bytes) == Self.message else { throw .malformedKey }
+        guard try fields.number(1, in: bytes) == Self.messageNumber else { throw .malformedKey }
         user = try fields.text(in: bytes)
         guard try fields.text(in: bytes) == "ssh-connection" else { throw .malformedKey }
         let method = try fields.text(in: bytes)

@@ -2,9 +2,6 @@ internal import CofferSecretFormats
 
 /// The numbers of the agent protocol (draft-ietf-sshm-ssh-agent).
 enum AgentMessage {
-    /// The bytes of a message, without its length: as many as OpenSSH's agent accepts.
-    static let limit = 256 << 10
-
     /// What a client requests.
     enum Request: UInt8 {
         /// Of version 1 of SSH, which has no keys here; `ssh-add -D` sends it as well.

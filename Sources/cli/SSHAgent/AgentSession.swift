@@ -138,7 +138,7 @@ final class AgentSession {
             writer.string(blob)
             writer.string(comment)
         }
-        guard writer.bytes.count <= AgentMessage.limit else {
+        guard writer.bytes.count <= Limits.agentMessageBytes else {
             throw CofferError(.dataTooLarge, "\(keys.count) keys are more than a message holds")
         }
         return writer.bytes

@@ -7,7 +7,6 @@ internal import Glibc
 /// The program of `$SSH_ASKPASS`, while it asks a person for a confirmation.
 struct Askpass: ~Copyable {
     private static let usual = "/usr/bin/ssh-askpass"
-    private static let answerBytes = 4096
 
     private let program: RunningTool
 
@@ -26,7 +25,7 @@ struct Askpass: ~Copyable {
 
     /// Whether the person agreed: the program exits with 0, and prints nothing or `yes`, as OpenSSH has it.
     consuming func isConfirmed() -> Bool {
-        guard let outcome = try? program.outcome(upTo: Self.answerBytes), outcome.isSuccess else { return false }
+        guard let outcome = try? program.outcome(upTo: Limits.askpassBytes), outcome.isSuccess else { return false }
         let words = String(decoding: outcome.output, as: UTF8.self).prefix { !$0.isNewline }
         return ["", "yes"].contains(words.lowercased())
     }

@@ -3,8 +3,6 @@ internal import CofferSystem
 
 /// Shows the progress of a transfer, its rate and the time left, on a terminal, after half a second.
 package final class ProgressBar {
-    private static let delay: UInt64 = 500_000_000
-
     private let start = BootClock.system.now
     private var isShown = false
 
@@ -21,7 +19,7 @@ package final class ProgressBar {
     /// - Parameter parts: Makes the parts, the most important one first; gets the seconds so far.
     package func show(_ parts: (_ seconds: Double) -> [String]) {
         let elapsed = BootClock.system.now - start
-        guard elapsed >= Self.delay else { return }
+        guard elapsed >= Limits.progressBarNanoseconds else { return }
         isShown = true
         // In the last column, some terminals begin the next line.
         let width = (Output.standardError.columnCount ?? 80) - 1

@@ -5,14 +5,12 @@ internal import CofferSystem
 
 /// A QR code of a secret in characters of a terminal, made by `qrencode`.
 package struct QRCode {
-    private static let byteCount = 64 << 10
-
     private let characters: Secret
 
     /// Makes the code; `nil` if `qrencode` is not installed.
     package init?(of secret: Secret) throws(CofferError) {
         var output: SecretBytes
-        do { output = try SecretBytes(zeros: Self.byteCount) } catch { throw .noSecretMemory }
+        do { output = try SecretBytes(zeros: Limits.qrCodeBytes) } catch { throw .noSecretMemory }
         let outcome = secret.withBytes { input in
             unsafe output.withUnsafeMutableBytes { buffer in
                 unsafe try? Tool.run("qrencode", ["--type=ANSIUTF8", "--output=-"], input: input, into: buffer)

@@ -4,8 +4,6 @@ internal import CofferSystem
 
 /// A question that a person answers on the terminal, visibly.
 package struct Question {
-    private static let answerBytes = 64
-
     /// The terminal.
     let terminal: Int32
 
@@ -13,7 +11,7 @@ package struct Question {
 
     /// Asks for a line.
     package func ask(_ text: Line) throws(CofferError) -> String {
-        let prompt = TerminalPrompt(text: text, limit: Self.answerBytes, isShown: true, terminal: terminal)
+        let prompt = TerminalPrompt(text: text, limit: Limits.answerBytes, isShown: true, terminal: terminal)
         return String(decoding: try prompt.ask().exposeBytes(), as: UTF8.self)
     }
 

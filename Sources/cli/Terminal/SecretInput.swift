@@ -123,9 +123,6 @@ package enum SecretInput {
         try askTwice("New \(what): ", "Repeat \(what): ", of: what, limit: Limits.passcodeBytes, check: check)
     }
 
-    /// How often a person is prompted for a new secret that is weak, or was mistyped.
-    private static let attempts = 3
-
     /// Prompts twice, because a typed secret is not seen, and again if the answers differ or the first one is refused.
     ///
     /// - Parameters:
@@ -139,7 +136,7 @@ package enum SecretInput {
         check: (Secret) throws(CofferError) -> Void
     ) throws(CofferError) -> Secret {
         let screen = try openTerminal(orElse: hintWithoutTerminal)
-        var left = attempts
+        var left = Limits.newSecretAttempts
         while true {
             let first = Secret(try ask(prompt, limit: limit))
             let refusal = refusal(of: first, by: check)

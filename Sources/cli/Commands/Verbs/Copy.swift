@@ -40,8 +40,6 @@ struct Copy: ParsableCommand {
     @OptionGroup var authentication: AuthenticationOptions
     @OptionGroup var format: FormatOptions
 
-    private static let usualSeconds: Int64 = 45
-
     /// Reads what is to be copied.
     private func secret(_ name: ItemName) throws(CofferError) -> Secret {
         let group = try source.group()
@@ -72,7 +70,7 @@ struct Copy: ParsableCommand {
     }
 
     private func seconds() throws(CofferError) -> Int64 {
-        guard let duration else { return Self.usualSeconds }
+        guard let duration else { return Limits.defaultClipboardSeconds }
         guard let seconds = Moment.seconds(duration), seconds <= 3600 else {
             throw CofferError(.param, "--for \(quotedForDisplay(duration)): expected a time up to 1h, such as 45s")
         }

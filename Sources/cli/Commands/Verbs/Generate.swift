@@ -116,8 +116,6 @@ struct PasswordRecipe: ParsableArguments {
     @Option(help: ArgumentHelp("Choose so many words of a list instead.", valueName: "count"))
     var words: Int?
 
-    private static let usualLength = 24
-    private static let lengths = 1...1024
     private static let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789".utf8)
     // Without those that have a meaning where passwords are pasted, or in the lines of fields.
     private static let punctuation = Array("!@$%^&*()-_+.,?/~".utf8)
@@ -128,10 +126,8 @@ struct PasswordRecipe: ParsableArguments {
         let others: KeyValuePairs = ["--length": length != nil, "--symbols": symbols, "--alphabet": alphabet != nil]
         try exclude(["--words": words != nil], others)
         try exclude(["--symbols": symbols], ["--alphabet": alphabet != nil])
-        guard Self.lengths.contains(length ?? words ?? 1) else {
-            throw ValidationError(
-                "a password has \(Self.lengths.lowerBound) to \(Self.lengths.upperBound) characters or words"
-            )
+        guard (1...Limits.passwordLength).contains(length ?? words ?? 1) else {
+            throw ValidationError("a password has 1 to \(Limits.passwordLength) characters or words")
         }
         guard let alphabet else { return }
         let bytes = Array(alphabet.utf8)
@@ -143,13 +139,15 @@ struct PasswordRecipe: ParsableArguments {
     /// Whether nothing was said.
     var isUsual: Bool { length == nil && !symbols && alphabet == nil && words == nil }
 
+    private var usedLength: Int { length ?? Limits.defaultPasswordLength }
+
     private var characters: [UInt8] {
         alphabet.map { Array($0.utf8) } ?? Self.letters + (symbols ? Self.punctuation : [])
     }
 
     /// The entropy: the logarithm of how many passwords there are, to the base of 2, rounded down.
     var bits: Int {
-        let (count, choices) = words.map { ($0, Self.listedWords) } ?? (length ?? Self.usualLength, characters.count)
+        let (count, choices) = words.map { ($0, Self.listedWords) } ?? (usedLength, characters.count)
         return Int(Double(count) * log2(Double(choices)))
     }
 
@@ -157,7 +155,7 @@ struct PasswordRecipe: ParsableArguments {
     var strength: Line {
         let what: Line =
             words.map { "\($0) of \(Self.listedWords) words" }
-            ?? "\(length ?? Self.usualLength) of \(characters.count) characters"
+            ?? "\(usedLength) of \(characters.count) characters"
         return "\(bits) bits of entropy: \(what)"
     }
 
@@ -165,7 +163,7 @@ struct PasswordRecipe: ParsableArguments {
     func password() throws(CofferError) -> Secret {
         do {
             guard let words else {
-                return Secret(try RandomText.characters(length ?? Self.usualLength, from: characters))
+                return Secret(try RandomText.characters(usedLength, from: characters))
             }
             return Secret(try RandomText.words(words, from: WordList.text, separator: UInt8(ascii: "-")))
         } catch {

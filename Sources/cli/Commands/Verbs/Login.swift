@@ -118,12 +118,9 @@ struct ChangeAtLogin: ParsableCommand {
 }
 
 extension VaultStatus {
-    /// The number of wrong passcodes without a delay.
-    private static let freeGuesses = 3
-
     /// Throws if another wrong passcode would delay the right one.
     fileprivate func requireFreeGuess() throws(CofferError) {
-        guard failedAttempts < Self.freeGuesses else {
+        guard failedAttempts < Limits.freePasscodeAttempts else {
             throw CofferError(
                 .authFailed,
                 "the password of the login is not tried after \(failedAttempts) wrong passcodes",

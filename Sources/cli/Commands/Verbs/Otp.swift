@@ -108,8 +108,6 @@ struct AddOneTimeKey: ParsableCommand {
     @OptionGroup var authentication: AuthenticationOptions
     @OptionGroup var format: FormatOptions
 
-    private static let addressBytes = 4096
-
     func validate() throws {
         try exclude(["--qr": qr != nil], ["--uri-fd": uriFd != nil])
     }
@@ -142,9 +140,9 @@ struct AddOneTimeKey: ParsableCommand {
     private func text() throws(CofferError) -> Secret {
         if let qr { return try Self.scan(qr) }
         if uriFd == nil && isTypedInput {
-            return Secret(try SecretInput.ask("Address (otpauth://totp/…): ", limit: Self.addressBytes))
+            return Secret(try SecretInput.ask("Address (otpauth://totp/…): ", limit: Limits.otpAddressBytes))
         }
-        let bytes = try SecretInput.readAll(from: uriFd ?? STDIN_FILENO, limit: Self.addressBytes, "the address")
+        let bytes = try SecretInput.readAll(from: uriFd ?? STDIN_FILENO, limit: Limits.otpAddressBytes, "the address")
         return try Secret(bytes).withoutLineEnd()
     }
 
@@ -160,7 +158,7 @@ struct AddOneTimeKey: ParsableCommand {
         // So that the tool says nothing of a file that is missing.
         _ = try SecretInput.open(picture)
         var bytes: SecretBytes
-        do { bytes = try SecretBytes(zeros: addressBytes) } catch { throw .noSecretMemory }
+        do { bytes = try SecretBytes(zeros: Limits.otpAddressBytes) } catch { throw .noSecretMemory }
         let path = picture.hasPrefix("/") ? picture : "./\(picture)"
         let outcome: Tool.Outcome
         do {

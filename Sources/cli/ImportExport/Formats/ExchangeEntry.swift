@@ -131,8 +131,6 @@ package struct ExchangeEntry: Sendable {
 
 /// The names of fields.
 enum FieldName {
-    private static let bytes = 60
-
     /// A name that the forms of a secret can have: it begins with a letter, and has letters, digits, spaces, `.`, `-` and `_`.
     static func storable(_ name: String) -> String {
         var result = ""
@@ -140,7 +138,7 @@ enum FieldName {
             let kept = scalar.isASCII ? scalar.isFieldCharacter : !scalar.isUnseen && !scalar.properties.isWhitespace
             let piece = kept ? String(scalar) : " "
             if piece == " " && (result.isEmpty || result.last == " ") { continue }
-            if result.utf8.count + piece.utf8.count > bytes { break }
+            if result.utf8.count + piece.utf8.count > Limits.fieldNameBytes { break }
             result += piece
         }
         while result.last == " " { result.removeLast() }

@@ -2,8 +2,6 @@ internal import CofferClient
 
 /// Which format a file looks like, for an error that says so.
 enum FormatGuess {
-    private static let lookedAt = 4096
-
     /// The format; `nil` if it looks like none.
     static func format(of content: Secret) -> ImportFormat? {
         content.withBytes { bytes in
@@ -11,9 +9,8 @@ enum FormatGuess {
             if bytes.byteCount >= 4, (0..<4).map({ bytes.byte(at: $0) }) == [0x03, 0xD9, 0xA2, 0x9A] {
                 return .keepass
             }
-            return format(
-                ofText: bytes.plainText(bytes.textStart..<max(bytes.textStart, min(bytes.byteCount, lookedAt)))
-            )
+            let start = bytes.textStart
+            return format(ofText: bytes.plainText(start..<max(start, min(bytes.byteCount, Limits.guessedBytes))))
         }
     }
 

@@ -49,11 +49,8 @@ package struct LoginWords {
     /// The attributes, unless an item that has so many bytes of others already has no space for them.
     package func attributes(beside byteCount: Int) -> [AttributeName: String] {
         let own = attributes.reduce(0) { $0 + $1.key.text.utf8.count + $1.value.utf8.count }
-        return byteCount + own + Self.reserveBytes <= Limits.metadataBytes ? attributes : [:]
+        return byteCount + own + Limits.attributeReserveBytes <= Limits.metadataBytes ? attributes : [:]
     }
-
-    /// What the attributes of an item have besides texts.
-    private static let reserveBytes = 512
 
     /// The change that keeps the attributes of an item in step with its secret.
     ///

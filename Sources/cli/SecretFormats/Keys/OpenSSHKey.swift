@@ -13,8 +13,6 @@ package struct OpenSSHKey {
         ("aes128-gcm@openssh.com", .gcm("AES-128-GCM", keyBytes: 16)),
         ("chacha20-poly1305@openssh.com", .chaCha20Poly1305),
     ]
-    /// A derivation of as many rounds takes a minute: a file that says more is not one of a person.
-    private static let rounds = 1...10_000
 
     private let cipher: String
     private let options: Range<Int>
@@ -59,7 +57,7 @@ package struct OpenSSHKey {
         let salt = bytes.copy(try parts.string(in: bytes))
         let rounds = try parts.number(4, in: bytes)
         try parts.finish()
-        guard !salt.isEmpty, salt.count <= 1024, Self.rounds.contains(rounds), !sealed.isEmpty,
+        guard !salt.isEmpty, salt.count <= 1024, (1...Limits.bcryptRounds).contains(rounds), !sealed.isEmpty,
             sealed.count % form.blockBytes == 0, tag.count == form.tagBytes
         else { throw .malformedKey }
         let passphrase = try ask()

@@ -24,15 +24,12 @@ struct BackupCreate: ParsableCommand {
     @OptionGroup var connection: ConnectionOptions
     @OptionGroup var format: FormatOptions
 
-    /// Another process that uses the repository can't notify this one, least of all from another machine.
-    private static let pauseSeconds: UInt32 = 2
-
     func run() throws {
         let place = repository.map { absolutePlace($0) }
         var hasWaited = false
         while try !storeUnlessBusy(at: place, isFirst: !hasWaited) {
             hasWaited = true
-            sleep(Self.pauseSeconds)
+            sleep(Limits.repositoryPauseSeconds)
         }
     }
 }
