@@ -12,6 +12,13 @@ extension Limits {
     /// Seconds until a copied secret is cleared from the clipboard, by default.
     package static let defaultClipboardSeconds: Int64 = 45
 
+    /// The days within which an item expires soon.
+    package static let expiresSoonDays: Int64 = 30
+    /// The names of such items on a line.
+    package static let expiringNames = 5
+    /// The bytes of a secret, or of one of its lines, below which it is not masked: less occurs by chance.
+    package static let leastMaskedBytes = 4
+
     // MARK: Passcodes, passwords and keys
 
     /// The characters of a passcode, below which it is weak.
@@ -20,6 +27,10 @@ extension Limits {
     package static let freePasscodeAttempts = 3
     /// The bytes of a typed recovery key: more than the groups, spaces and line ends of any.
     package static let recoveryKeyBytes = 256
+    /// The passcodes that a person may try when another program asks: more would have to wait.
+    package static let helperPasscodeAttempts = 3
+    /// The bytes of a sealed device key: with a TPM it has about a kilobyte.
+    package static let sealedKeyBytes = 16 << 10
     /// Seconds for which a factor is valid: for the requests of one verb, whose connection ends with it.
     package static let factorSeconds: Int64 = 60
     /// The characters, or words, of a generated password.
@@ -50,6 +61,10 @@ extension Limits {
     package static let agentBindings = 16
     /// The bytes of the output of an askpass program.
     package static let askpassBytes = 4096
+    /// The bytes of a request of docker: as many as docker's own helpers read.
+    package static let dockerRequestBytes = 64 << 10
+    /// The pause between two looks at the mounts that have not confirmed a lock, in microseconds.
+    package static let confirmationPauseMicroseconds: UInt32 = 5000
     /// The bytes of an answer of a service manager.
     package static let serviceManagerBytes = 256 << 10
     /// The attempts to connect to a daemon that was started: five seconds.

@@ -86,12 +86,12 @@ struct ProvidedSecrets {
 
     private mutating func mask(_ secret: Secret, _ reference: SecretReference) {
         masked.append(secret)
-        if (1..<Masker.leastBytes).contains(secret.count) { short.append(reference.quoted) }
+        if (1..<Limits.leastMaskedBytes).contains(secret.count) { short.append(reference.quoted) }
     }
 
     /// Says which secrets can't be masked, as they are too short.
     func warnOfShort() {
-        Output.warn(short.map { "\($0) has fewer than \(Masker.leastBytes) bytes, and is not masked" })
+        Output.warn(short.map { "\($0) has fewer than \(Limits.leastMaskedBytes) bytes, and is not masked" })
     }
 
     /// Has the program inherit the contents.

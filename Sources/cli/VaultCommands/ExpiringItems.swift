@@ -6,11 +6,6 @@ internal import Glibc
 
 /// The items that have expired, or expire soon, as far as the client may read names in the state of the vault.
 struct ExpiringItems {
-    /// Within how many days an item expires soon.
-    private static let days: Int64 = 30
-    /// How many names a line has.
-    private static let nameCount = 5
-
     private let expired: [ItemInfo]
     private let soon: [ItemInfo]
 
@@ -19,7 +14,7 @@ struct ExpiringItems {
         guard ![.noVault, .deviceKeyMissing].contains(status.state),
             try client.call(EntitlementExplainParameters()).value.verbs.contains(.read)
         else { return nil }
-        let end = Moment.now + Self.days * 86_400_000
+        let end = Moment.now + Limits.expiresSoonDays * 86_400_000
         var items: [ItemInfo] = []
         try client.takePages { after in
             ItemListParameters(after: after, expiringBefore: end, isOfAllGroups: true)
@@ -40,13 +35,14 @@ struct ExpiringItems {
     var fields: [(String, Line?)] {
         [
             ("expired", expired.isEmpty ? nil : Self.words(expired)),
-            ("expiring", soon.isEmpty ? nil : "\(Self.words(soon)) within \(Self.days) days"),
+            ("expiring", soon.isEmpty ? nil : "\(Self.words(soon)) within \(Limits.expiresSoonDays) days"),
         ]
     }
 
     private static func words(_ items: [ItemInfo]) -> Line {
-        let more = items.count - nameCount
-        let names = items.prefix(nameCount).map { quotedForDisplay($0.name) } + (more > 0 ? ["\(more) more"] : [])
+        let more = items.count - Limits.expiringNames
+        let names =
+            items.prefix(Limits.expiringNames).map { quotedForDisplay($0.name) } + (more > 0 ? ["\(more) more"] : [])
         return "\(counted(items.count, "item", "items")): \(names.joined(separator: ", "))"
     }
 

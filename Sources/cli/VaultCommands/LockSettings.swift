@@ -5,9 +5,7 @@ internal import CofferTerminal
 /// The time after which the user's own daemon locks an unused vault, in `cofferd.conf`.
 struct LockSettings {
     /// The times that make sense, in minutes.
-    static let minutes = 0...Limits.maximumLockDelaySeconds / 60
-    /// The time that is proposed to a person.
-    static let usualMinutes = 15
+    static var minutes: ClosedRange<Int> { 0...Limits.maximumLockDelaySeconds / 60 }
     private static let setting = "LockAfter"
 
     /// The user's own file.

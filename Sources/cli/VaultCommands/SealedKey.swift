@@ -22,8 +22,6 @@ struct SealedKey {
     static let credentialName = "device-key"
     /// The size of the key.
     static let keyBytes = 32
-    /// The maximum size of a sealed key; with a TPM it has about a kilobyte.
-    private static let sealedBytes = 16 << 10
 
     /// The sealed bytes.
     let bytes: [UInt8]
@@ -31,7 +29,7 @@ struct SealedKey {
     /// Reads a sealed key; `nil` if the file does not exist.
     init?(at path: String) throws(CofferError) {
         do {
-            guard let found = try OwnedDescriptor.content(ofFile: path, upTo: Self.sealedBytes) else { return nil }
+            guard let found = try OwnedDescriptor.content(ofFile: path, upTo: Limits.sealedKeyBytes) else { return nil }
             bytes = found
         } catch {
             throw error.cofferError("can't read \(quotedForDisplay(path))")
@@ -67,7 +65,7 @@ struct SealedKey {
     private init(_ key: borrowing SecretBytes, to holder: Holder, _ options: [String]) throws(CofferError) {
         let arguments = ["encrypt", "--name=\(Self.credentialName)", "--with-key=\(holder.rawValue)"] + options
         let sealed = try key.withBytes { (input) throws(CofferError) in
-            try Self.run(arguments, input, upTo: Self.sealedBytes, "can't seal the device key")
+            try Self.run(arguments, input, upTo: Limits.sealedKeyBytes, "can't seal the device key")
         }
         bytes = sealed.exposeBytes()
     }

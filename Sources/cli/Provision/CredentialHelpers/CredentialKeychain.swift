@@ -35,9 +35,6 @@ package struct CredentialKeychain {
     /// Whether there is a terminal to ask on.
     let canAsk: Bool
 
-    /// How many passcodes a person may try; more would have to wait.
-    private static let attempts = 3
-
     package init(session: Session, group: String?, program: Line, canAsk: Bool) {
         self.session = session
         self.group = group
@@ -71,7 +68,7 @@ package struct CredentialKeychain {
     }
 
     private func unlock() throws(CofferError) {
-        for attempt in 1...Self.attempts {
+        for attempt in 1...Limits.helperPasscodeAttempts {
             let passcode = try SecretInput.ask(
                 "The vault is locked. Passcode, for \(program): ",
                 limit: Limits.passcodeBytes
@@ -80,7 +77,7 @@ package struct CredentialKeychain {
                 try session.client.call(VaultUnlockParameters(), payload: Secret(passcode))
                 return
             } catch {
-                guard error.code == .authFailed, attempt < Self.attempts else { throw error }
+                guard error.code == .authFailed, attempt < Limits.helperPasscodeAttempts else { throw error }
                 Output.report(error)
             }
         }

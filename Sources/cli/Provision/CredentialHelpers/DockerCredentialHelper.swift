@@ -57,13 +57,12 @@ struct DockerCredentialHelper: Executable {
 
     // MARK: Input
 
-    /// The most that is read, as by the programs of docker-credential-helpers.
-    private static let inputBytes = 64 << 10
-
     private func input() throws(CofferError) -> Secret {
-        let input = Secret(try SecretInput.readAll(from: STDIN_FILENO, limit: Self.inputBytes + 1, "standard input"))
-        guard input.count <= Self.inputBytes else {
-            throw CofferError(.dataTooLarge, "standard input has more than \(Self.inputBytes) bytes")
+        let input = Secret(
+            try SecretInput.readAll(from: STDIN_FILENO, limit: Limits.dockerRequestBytes + 1, "standard input")
+        )
+        guard input.count <= Limits.dockerRequestBytes else {
+            throw CofferError(.dataTooLarge, "standard input has more than \(Limits.dockerRequestBytes) bytes")
         }
         return input
     }

@@ -8,8 +8,6 @@ internal import CofferMemory
 package struct Masker: ~Copyable {
     /// What is printed in place of a secret, whatever its size.
     package static let mask = Array("********".utf8)
-    /// Shorter values, or lines of a value, occur by chance.
-    static let leastBytes = 4
 
     private let patterns: [MaskPattern]
     /// Which bytes a pattern begins with: the others are passed over quickly.
@@ -50,7 +48,7 @@ package struct Masker: ~Copyable {
             }
             return lines
         }
-        return ([whole] + (lines.count > 1 ? lines : [])).filter { $0.count >= leastBytes }
+        return ([whole] + (lines.count > 1 ? lines : [])).filter { $0.count >= Limits.leastMaskedBytes }
     }
 
     /// Takes what a closure writes into a buffer, and passes on what can't belong to a secret any more.

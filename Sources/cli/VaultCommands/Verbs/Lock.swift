@@ -25,16 +25,13 @@ struct Lock: ParsableCommand {
         var status = try client.call(VaultLockParameters(graceSeconds: now ? 0 : nil)).value
         let end = ContinuousClock.now + .milliseconds(Limits.confirmationMilliseconds)
         while !status.unconfirmed.isEmpty, .now < end {
-            usleep(Self.pause)
+            usleep(Limits.confirmationPauseMicroseconds)
             status = try client.status()
         }
         let left = status.graceMilliseconds.map { ($0 + 999) / 1000 }
         format.show(status.json, left.map { "locking: the keys go in \($0) s" } ?? "locked")
         for mount in status.unconfirmed { Output.standardError.line("warning: \(mount.warning)") }
     }
-
-    /// Between two looks at the mounts, in microseconds.
-    private static let pause: UInt32 = 5000
 }
 
 extension UnconfirmedMount {

@@ -114,7 +114,7 @@ struct Setup: ParsableCommand {
         }
         while true {
             let answer = try question.ask("   Lock it also after how many minutes without use? [15; 0 for never] ")
-            if answer.isEmpty { return LockSettings.usualMinutes }
+            if answer.isEmpty { return Limits.defaultIdleLockSeconds / 60 }
             if let minutes = Int(answer), LockSettings.minutes.contains(minutes) { return minutes }
             screen.line("   A number from 0 to \(LockSettings.minutes.upperBound), please.")
         }
