@@ -26,12 +26,14 @@ package struct StoredSecret {
         return fields
     }
 
-    /// The value of a field.
+    /// The value of a field; the user name and the address of an internet password are attributes.
     ///
     /// - Throws: `itemNotFound` if there is none; the hint names those that exist.
     package func value(of field: String) throws(CofferError) -> Secret {
+        let ownValue = try SecretFields(content)?.value(of: field)
+        if let ownValue { return ownValue }
+        if let text = info.attributes?.loginField(field) { return try Secret(exposed: text) }
         let fields = try fields()
-        if let value = try fields.value(of: field) { return value }
         let names = fields.names.map { quotedForDisplay($0) }.joined(separator: ", ")
         throw CofferError(
             .itemNotFound,

@@ -67,11 +67,14 @@ struct ExportedItems {
         entry.created = info.user?[ImportPlan.created].flatMap { ExchangeDate.milliseconds(iso: $0) } ?? info.created
         entry.modified = info.user?[ImportPlan.modified].flatMap { ExchangeDate.milliseconds(iso: $0) } ?? info.modified
         if isWhole { entry.whole = content } else { try EntryContent.take(content, into: &entry) }
-        if case .text(let server)? = info.attributes?[.server], case .text(let account)? = info.attributes?[.account] {
+        if let attributes = info.attributes, case .text(let server)? = attributes[.server],
+            let account = attributes.loginField(ExchangeEntry.username),
+            let url = attributes.loginField(ExchangeEntry.url)
+        {
             entry.folder = [server]
             entry.title = account
             try entry.add(ExchangeEntry.username, try Secret(bulk: account))
-            try entry.add(ExchangeEntry.url, try Secret(bulk: ServerAddress(info.attributes ?? [:]).url))
+            try entry.add(ExchangeEntry.url, try Secret(bulk: url))
         }
         entries.append(entry)
     }

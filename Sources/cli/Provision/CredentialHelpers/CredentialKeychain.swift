@@ -152,7 +152,7 @@ package struct CredentialKeychain {
     }
 
     /// Calls a closure with all items that a query finds and that are not sealed until the first unlock.
-    private func forEachReadable(
+    func forEachReadable(
         _ query: KeychainQuery,
         _ body: (KeychainItemInfo) -> Void
     ) throws(CofferError) {
@@ -205,7 +205,7 @@ package struct CredentialKeychain {
 
 extension KeychainItemInfo {
     /// When it last changed.
-    fileprivate var modificationDate: Int64 {
+    var modificationDate: Int64 {
         if case .date(let date) = attributes?[.modificationDate] { date } else { 0 }
     }
 }

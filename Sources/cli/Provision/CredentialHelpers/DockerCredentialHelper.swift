@@ -101,13 +101,18 @@ struct DockerCredentialHelper: Executable {
     private func give() throws(CofferError) {
         let url = try serverURL()
         let keychain = try keychain()
-        guard let item = try items(url, keychain).first, case .text(let account)? = item.attributes?[.account] else {
-            throw .noDockerCredentialsFound
-        }
-        let found = DockerCredentials(serverURL: url, username: account, secret: try keychain.secret(of: item))
-        let json = try found.json()
+        let json = try credentials(url, keychain).json()
         if Output.standardOutput.isTerminal { return try BytesOutputOptions.show(json, "the credential") }
         try json.write(to: STDOUT_FILENO, "the credential")
+    }
+
+    private func credentials(_ url: String, _ keychain: CredentialKeychain) throws(CofferError) -> DockerCredentials {
+        if let item = try items(url, keychain).first, case .text(let account)? = item.attributes?[.account] {
+            return DockerCredentials(serverURL: url, username: account, secret: try keychain.secret(of: item))
+        }
+        let logins = Logins(keychain: keychain, address: ServerAddress(url: url).withoutUser)
+        guard let login = try logins.first(where: { $0.password.count > 0 }) else { throw .noDockerCredentialsFound }
+        return DockerCredentials(serverURL: url, username: login.username, secret: login.password)
     }
 
     private func erase() throws(CofferError) {

@@ -12,8 +12,8 @@ struct GitCredentialHelper: Executable {
         abstract: "Gives git the passwords that Coffer keeps.",
         discussion: """
             git runs it after 'git config --global credential.helper coffer', and writes the request to standard input: see \
-            gitcredentials(7). Passwords are internet passwords of the keychain; a login of 'coffer login add' for the host is \
-            found, too.
+            gitcredentials(7). Passwords are internet passwords of the keychain; a login of 'coffer login add' or of an import is \
+            found by its address, too.
             """,
         version: "git-credential-coffer \(Version.program)"
     )
@@ -71,7 +71,18 @@ struct GitCredentialHelper: Executable {
         for item in items.filter({ !$0.isExpired }) + items.filter(\.isExpired) {
             if let found = try GitCredential(item, try keychain.secret(of: item)) { return found }
         }
-        return try GitLogins(keychain: keychain, request: request).first { _ in true }?.credential
+        var found: GitCredential?
+        _ = try logins(for: request, keychain)?.first { login in
+            found = GitCredential(username: login.username, password: login.password)
+            return found != nil
+        }
+        return found
+    }
+
+    private func logins(for request: GitRequest, _ keychain: CredentialKeychain) -> Logins? {
+        request.address.map {
+            Logins(keychain: keychain, address: $0, path: request.path.map { "/\($0)" }, username: request.username)
+        }
     }
 
     // MARK: store
@@ -96,8 +107,7 @@ struct GitCredentialHelper: Executable {
             return try keychain.replace(item, changes, removing: removed, with: content)
         }
         // git stores what it was given; of a login there would be two.
-        let logins = GitLogins(keychain: keychain, request: request)
-        if try logins.first(where: { $0.hasPassword(password) }) != nil { return }
+        if try logins(for: request, keychain)?.first(where: { $0.password.isEqual(to: password) }) != nil { return }
         attributes = attributes.withoutEmptyOnes
         // A user name that is empty is one, and git does not ask for it.
         attributes[.account] = .text(username)
@@ -121,8 +131,8 @@ struct GitCredentialHelper: Executable {
             count += 1
         }
         guard count == 0, let password = request.password else { return }
-        let logins = GitLogins(keychain: keychain, request: request)
-        guard let login = try logins.first(where: { $0.hasPassword(password) }) else { return }
+        let logins = logins(for: request, keychain)
+        guard let login = try logins?.first(where: { $0.password.isEqual(to: password) }) else { return }
         Output.warn(["the password of the login \(quotedForDisplay(login.name)) was refused, and is kept"])
     }
 
@@ -132,10 +142,6 @@ struct GitCredentialHelper: Executable {
         _ password: Secret,
         _ keychain: CredentialKeychain
     ) throws(CofferError) -> Bool {
-        try keychain.secret(of: item).withBytes { (bytes) throws(CofferError) in
-            let all = bytes.textStart..<bytes.byteCount
-            let end = all.first { bytes.byte(at: $0) == 10 } ?? bytes.byteCount
-            return try Secret(copying: bytes.extracting(all.lowerBound..<end)).isEqual(to: password)
-        }
+        try keychain.secret(of: item).firstLine().isEqual(to: password)
     }
 }

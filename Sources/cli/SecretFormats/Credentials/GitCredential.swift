@@ -47,9 +47,6 @@ package struct GitCredential {
             && values.allSatisfy { $0.withBytes { !$0.contains([0]) && !$0.contains([10]) } }
     }
 
-    /// Whether the password is this one.
-    package func hasPassword(_ other: Secret) -> Bool { password?.isEqual(to: other) ?? false }
-
     /// The lines that git reads.
     package func lines() throws(CofferError) -> Secret {
         let expiry = password == nil ? nil : expiryDate.map { String($0 / 1000) }

@@ -69,6 +69,13 @@ package struct ServerAddress {
         return address
     }
 
+    /// The address with a slash before its path, which git leaves out.
+    package var rooted: ServerAddress {
+        var address = self
+        if !path.isEmpty && !path.hasPrefix("/") { address.path = "/\(path)" }
+        return address
+    }
+
     // MARK: Spellings
 
     /// The address in the spelling that all that mean the same have: in lower case up to the path, without the port that
@@ -112,6 +119,14 @@ package struct ServerAddress {
 }
 
 extension [KeychainAttribute: AttributeValue] {
+    /// The user name or the address of an internet password, which a login has as the field `username` or `url`.
+    package func loginField(_ name: String) -> String? {
+        guard case .text(let server)? = self[.server], !server.isEmpty else { return nil }
+        if name == "url" { return ServerAddress(self).rooted.url }
+        guard name == "username", case .text(let account)? = self[.account] else { return nil }
+        return account
+    }
+
     /// Without those that are empty or 0, which are the same as none.
     package var withoutEmptyOnes: Self { filter { $0.value != .text("") && $0.value != .integer(0) } }
 }
