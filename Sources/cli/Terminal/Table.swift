@@ -35,10 +35,10 @@ package struct Table {
         let widths = columns.indices.map { index in all.map { $0[index].width }.max() ?? 0 }
         let shown = shownColumns(widths, within: width)
         return all.map { row in
-            // What ends a line is not filled up.
-            let ends = shown.lastIndex { row[$0].width > 0 } ?? shown.startIndex
-            return shown[...ends].map { index in
-                if index == shown[ends] { return row[index] }
+            // What ends a line is not filled up behind.
+            let end = shown.lastIndex { row[$0].width > 0 } ?? shown.startIndex
+            return shown[...end].map { index in
+                if index == shown.last || index == shown[end] && !columns[index].isNumber { return row[index] }
                 let space = String(repeating: " ", count: widths[index] - row[index].width)
                 return columns[index].isNumber ? "\(space)\(row[index])" : "\(row[index])\(space)"
             }
