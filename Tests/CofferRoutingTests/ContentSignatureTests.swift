@@ -71,6 +71,13 @@ import Testing
             (Array("!<arch>\n".utf8), .archive), (Array("070701".utf8), .archive),
             ([UInt8](repeating: 0, count: 257) + Array("ustar".utf8), .archive), (Array("%PDF-".utf8), .document),
             ([0xD0, 0xCF, 0x11, 0xE0, 0xA1, 0xB1, 0x1A, 0xE1], .document),
+            (Array("GIF87a".utf8), .image), ([0x4D, 0x4D, 0x00, 0x2A], .image),
+            (Array("BM....\0\0\0\0.....\0\0\0".utf8), .image),
+            ([0, 0, 0, 0x0C, 0x4A, 0x58, 0x4C, 0x20, 0x0D, 0x0A, 0x87, 0x0A], .image),
+            (Array("....ftypheix".utf8), .image), (Array("....ftyphevc".utf8), .image),
+            (Array("....ftypmif1".utf8), .image), (Array("....ftypmsf1".utf8), .image),
+            (Array("....ftypavis".utf8), .image), ([0x50, 0x4B, 0x05, 0x06], .archive),
+            ([0x37, 0x7A, 0xBC, 0xAF, 0x27, 0x1C], .archive), ([0x52, 0x61, 0x72, 0x21, 0x1A, 0x07], .archive),
         ] as [([UInt8], ContentSignature)]
     )
     func `a format is recognised by its whole prescribed beginning`(bytes: [UInt8], expected: ContentSignature) {
