@@ -69,6 +69,4 @@ extension Limits {
     package static let serviceManagerBytes = 256 << 10
     /// The attempts to connect to a daemon that was started: five seconds.
     package static let startAttempts = 250
-    /// The pause between two of these attempts, in microseconds.
-    package static let startPauseMicroseconds: UInt32 = 20_000
 }

@@ -202,7 +202,7 @@ extension AccessAllowParameters {
             throw CofferError(
                 .param,
                 "parameter 'uses': only reading is counted",
-                hint: "expected the verb 'read' alone"
+                hint: "omit 'uses', or name the verb 'read' alone"
             )
         }
         if let reason, reason.isEmpty || reason.utf8.count > Limits.accessRuleReasonBytes {

@@ -31,13 +31,12 @@ extension ClientPattern {
     /// - Parameter name: A name or a number; of a unit also a pattern, which is about services unless it says otherwise.
     /// - Throws: `param` if there is no such user or group, or it is no path of a program.
     package init(_ kind: ClientKind, named name: String) throws(CofferError) {
-        let unit = name.contains(".") ? name : name + ".service"
         self =
             switch kind {
             case .user: .user(try UserDatabase.number(ofUser: name))
             case .group: .group(try UserDatabase.number(ofGroup: name))
-            case .unit: .unit(unit)
-            case .userUnit: .userUnit(unit)
+            case .unit: .unit(name.asUnitName)
+            case .userUnit: .userUnit(name.asUnitName)
             case .program: .executable(try Self.program(name))
             }
     }
@@ -68,7 +67,7 @@ extension ClientPattern {
         return unsafe String(cString: real)
     }
 
-    /// The client in the two words of the verbs that add a rule.
+    /// The client in two words, as people name it to each verb.
     package var ruleWords: String {
         switch self {
         case .user(let number): "user \(UserDatabase.userName(of: number) ?? "\(number)")"
@@ -104,6 +103,11 @@ extension ClientPattern {
         case .unit, .userUnit, .executable, .outsideServices: description
         }
     }
+}
+
+extension String {
+    /// The name as that of a unit: of a service, unless it has another ending.
+    var asUnitName: String { contains(".") ? self : self + ".service" }
 }
 
 extension UserDatabase {

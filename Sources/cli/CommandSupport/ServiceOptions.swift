@@ -31,7 +31,7 @@ package struct ServiceOptions: ParsableArguments {
     package var isGiven: Bool { unit != nil }
 
     /// The full name of the service.
-    private var service: String? { unit.map { $0.contains(".") ? $0 : $0 + ".service" } }
+    private var service: String? { unit?.asUnitName }
 
     /// The refusal of a name that stands for several units, each of which has a group of its own.
     private static func isForSeveral(_ unit: String, _ pattern: String, _ isUsers: Bool) -> ValidationError {

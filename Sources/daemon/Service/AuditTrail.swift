@@ -185,7 +185,7 @@ extension AuditedItem {
             ?? params["attributes"]?.objectValue?["accessGroup"]?.stringValue
         let group = said.map { $0 == AccessGroup.ownProgram ? caller.rights.programGroup ?? $0 : caller.own($0) }
         var named: [AuditedItem] = []
-        for key in request.method.auditedNames {
+        for key in ["name", "to"] {
             guard let name = params[key]?.stringValue else { continue }
             named.append(AuditedItem(name: name, group: group ?? caller.groups.first))
         }

@@ -228,7 +228,7 @@ package final class AccessRuleStore {
 /// What is stored under a name.
 package enum NamedItem {
     case missing
-    /// The state of the vault, or damage, hides what it is.
+    /// There is an item that can't be read: it is locked or damaged.
     case unreadable
     case found(listed: String, created: Int64)
 

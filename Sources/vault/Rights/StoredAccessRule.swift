@@ -2,8 +2,9 @@ package import CofferCore
 
 /// An access rule as the catalog keeps it.
 ///
-/// Whom it is for and when it ends is known in every state. What it is for, and why, is under the passcode, unless the
-/// name of its item is not: before the first unlock, a rule for one name is told by a keyed tag.
+/// The client, the verbs, the group and the end can be read in every state. The passcode protects the names and the
+/// reason, except of a rule for an item that is named in every state. Before the first unlock, a keyed tag identifies a rule
+/// for one name.
 package struct StoredAccessRule: Hashable, Sendable {
     /// What it says, as far as the passcode does not protect it; the time that is left is in ``end``.
     package internal(set) var rule: AccessRule
@@ -34,7 +35,7 @@ package struct StoredAccessRule: Hashable, Sendable {
         return rule
     }
 
-    /// Whether it is another rule's equal that counts until it is removed.
+    /// Whether it says the same as a rule, and both count until they are removed.
     package func saysTheSame(as other: AccessRule) -> Bool { end == nil && rule.saysTheSame(as: other) }
 
     /// Whether it has not ended.
@@ -97,14 +98,13 @@ extension StoredAccessRule {
         writer.write(UInt32(rule.uses ?? 0))
         writer.write(counted: tags?.name ?? [])
         writer.write(counted: tags?.item ?? [])
-        switch words {
-        case .plain(let bytes):
-            writer.write(UInt8(1))
-            writer.write(counted: bytes)
-        case .sealed(let bytes):
-            writer.write(UInt8(2))
-            writer.write(counted: bytes)
-        }
+        let (form, bytes): (UInt8, [UInt8]) =
+            switch words {
+            case .plain(let bytes): (1, bytes)
+            case .sealed(let bytes): (2, bytes)
+            }
+        writer.write(form)
+        writer.write(counted: bytes)
         return writer.bytes
     }
 

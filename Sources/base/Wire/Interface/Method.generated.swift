@@ -410,13 +410,6 @@ extension Method {
         }
     }
 
-    /// The parameters that the audit takes for names of items, whether the method knows them or not.
-    package var auditedNames: [String] {
-        switch self {
-        default: ["name", "to"]
-        }
-    }
-
     /// Whether a client may repeat a request whose answer it lost.
     package var isIdempotent: Bool {
         switch self {

@@ -71,12 +71,10 @@ struct GitCredentialHelper: Executable {
         for item in items.filter({ !$0.isExpired }) + items.filter(\.isExpired) {
             if let found = try GitCredential(item, try keychain.secret(of: item)) { return found }
         }
-        var found: GitCredential?
-        _ = try logins(for: request, keychain)?.first { login in
-            found = GitCredential(username: login.username, password: login.password)
-            return found != nil
+        func credential(of login: Login) -> GitCredential? {
+            GitCredential(username: login.username, password: login.password)
         }
-        return found
+        return try logins(for: request, keychain)?.first { credential(of: $0) != nil }.flatMap(credential)
     }
 
     private func logins(for request: GitRequest, _ keychain: CredentialKeychain) -> Logins? {

@@ -26,7 +26,7 @@ struct Logins {
     /// password, by the addresses among the attributes.
     func first(where isWanted: (Login) throws(CofferError) -> Bool) throws(CofferError) -> Login? {
         guard !address.host.isEmpty else { return nil }
-        // All items are looked at for their addresses: that is the last resort.
+        // This search reads the attributes of all logins, so it comes last.
         if let login = try first(among: named(), where: isWanted) { return login }
         return try first(among: addressed(), where: isWanted)
     }

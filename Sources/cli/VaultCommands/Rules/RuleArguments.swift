@@ -92,12 +92,12 @@ package struct RuleArguments: ParsableArguments {
     }
 }
 
-/// How often a rule that allows counts, and what it is for.
+/// The number of uses and the reason of a rule that allows.
 package struct RuleUseOptions: ParsableArguments {
     @Option(help: "How often an item may be read (default: without a limit).")
     var uses: Int64?
 
-    @Option(help: "What it is for, kept with it.")
+    @Option(help: "The reason, which the vault keeps with the rule.")
     var reason: String?
 
     package init() {}

@@ -5,13 +5,12 @@ internal import CofferSystem
 package import CofferVault
 package import CofferWire
 
-// Access rules: rights to the items whose names match a pattern, or to one item, which end only when they are removed, or
-// by themselves.
+// Access rules: rights to the items whose names match a pattern, or to one item. They count until they end or are removed.
 
 extension AccessHandlers {
     // MARK: Using
 
-    /// Answers a read that a rule permits which counts its uses.
+    /// Answers a read that a rule with counted uses permits.
     ///
     /// The use is counted, and the count committed, before any data is sent.
     func get(_ params: JSONObject, countedBy rule: StoredAccessRule, _ call: Call) throws -> Step {
