@@ -28,14 +28,14 @@ let base: [Target] = [
 let vault: [Target] = [
     .target(name: "CofferKeys", dependencies: ["CofferCore", "CofferCrypto", "CofferMemory", "CofferSystem"]),
     .target(
-        name: "CofferKeychain",
-        dependencies: ["CofferCore", "CofferCrypto", "CofferDatabase", "CofferKeys", "CofferMemory"]
-    ),
-    .target(name: "CofferFileContent", dependencies: ["CofferCore", "CofferCrypto", "CofferMemory", "CofferSystem"]),
-    .target(
         name: "CofferPast",
         dependencies: ["CofferCore", "CofferCrypto", "CofferDatabase", "CofferKeys", "CofferMemory"]
     ),
+    .target(
+        name: "CofferKeychain",
+        dependencies: ["CofferCore", "CofferCrypto", "CofferDatabase", "CofferKeys", "CofferMemory", "CofferPast"]
+    ),
+    .target(name: "CofferFileContent", dependencies: ["CofferCore", "CofferCrypto", "CofferMemory", "CofferSystem"]),
     .target(
         name: "CofferFiles",
         dependencies: [

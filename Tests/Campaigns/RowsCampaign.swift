@@ -80,8 +80,8 @@ enum RowsCampaign {
             // A directory has at most five entries.
             case "file_nodes": 5
             // A former value is missed where it was, and stands where it does not belong.
-            case "keychain_history" where name == "uuid": 2
-            case "keychain_items", "file_chunks", "file_logged_chunks", "keychain_history", "keychain_tags": 1
+            case "past" where name == "owner": 2
+            case "keychain_items", "file_chunks", "file_logged_chunks", "keychain_tags", "past": 1
             default: 0
             }
         }

@@ -5,6 +5,7 @@ import CofferDatabase
 import CofferFiles
 import CofferKeys
 import CofferMemory
+import CofferPast
 import CofferSystem
 import CofferTestSupport
 import Foundation
@@ -62,7 +63,7 @@ final class OpenStore {
         self.keys = keys
         let directory = try Directory(makingPath: vault.temporary.path, fileSystem: fileSystem)
         connection = try Connection(path: "\(try directory.resolvedPath())/vault.sqlite")
-        try connection.migrate(FileStore.migrations, applicationID: 1)
+        try connection.migrate(PastStore.migrations + FileStore.migrations, applicationID: 1)
         store = FileStore(connection: connection, keys: keys, contents: try ContentDirectory(in: directory))
     }
 

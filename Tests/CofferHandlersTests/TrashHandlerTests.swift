@@ -21,7 +21,7 @@ import Testing
         return stepper
     }
 
-    private func hasRows(_ stepper: Stepper) throws -> Bool { try stepper.vault.catalog.trash.hasRows() }
+    private func hasEntries(_ stepper: Stepper) throws -> Bool { try stepper.vault.catalog.past.hasEntries() }
 
     /// The bytes that a change adds to the log of the database.
     private func growth(_ stepper: Stepper, _ change: () throws -> Void) throws -> Int {
@@ -41,13 +41,13 @@ import Testing
                 #expect(emptied.result?["count"]?.integerValue == Int64(count))
                 try stepper.commit()
             }
-            #expect(try hasRows(stepper))
+            #expect(try hasEntries(stepper))
             let listed = try stepper.perform(.trashList)
             #expect(listed.result?["items"]?.arrayValue?.isEmpty == true)
             let restored = try stepper.perform(.trashRestore, ["entry": 1])
             #expect(restored.failure?.code == .itemNotFound)
             while let chore = stepper.beginChore() { chore.finish() }
-            #expect(try !hasRows(stepper))
+            #expect(try !hasEntries(stepper))
             return growth
         }
         #expect(growths[0] > 0 && growths[0] == growths[1])

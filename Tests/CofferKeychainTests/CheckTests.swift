@@ -22,12 +22,6 @@ extension KeychainStore {
             findings += slice.findings
             place = slice.next
         } while place != nil
-        place = nil
-        repeat {
-            let slice = try checkHistory(after: place, order)
-            findings += slice.findings
-            place = slice.next
-        } while place != nil
         var tagPlace: TagPlace?
         repeat {
             let slice = try checkTags(after: tagPlace, order)
@@ -180,9 +174,9 @@ extension Finding {
         try expect(["keychainItems - row"], losing: ["a"])
     }
 
-    @Test func `moves the former values of a damaged item along with it`() throws {
+    @Test func `moves a damaged item without its former values, which wait for it`() throws {
         try tamper { try $0.execute("UPDATE keychain_items SET secret = x'00' WHERE id = 4") }
-        try expect(["keychainItems 'service/d' exchangedSecret"], quarantined: 3, losing: ["d"])
+        try expect(["keychainItems 'service/d' exchangedSecret"], losing: ["d"])
     }
 
     @Test func `finds a missing tag, and writes it again`() throws {
@@ -210,29 +204,6 @@ extension Finding {
             quarantined: 0,
             losing: []
         )
-    }
-
-    @Test(arguments: ["metadata", "secret"])
-    func `finds a former value that was changed`(column: String) throws {
-        try tamper { connection in
-            if column == "metadata" {
-                try connection.execute("UPDATE keychain_history SET metadata = x'00' WHERE id = 1")
-            } else {
-                try connection.execute("UPDATE keychain_history SET secret = x'00' WHERE id = 1")
-            }
-        }
-        let damage = column == "metadata" ? "metadata" : "exchangedSecret"
-        try expect(["formerValues 'service/d' \(damage)"], losing: [])
-    }
-
-    @Test func `finds a former value that belongs to nothing, and one of an impossible class`() throws {
-        try tamper { connection in
-            try connection.execute(
-                "UPDATE keychain_history SET uuid = x'00112233445566778899aabbccddeeff' WHERE id = 1"
-            )
-            try connection.execute("UPDATE keychain_history SET class_key = class_key + 256 WHERE id = 2")
-        }
-        try expect(["formerValues - missingOwner", "formerValues 'service/d' row"], quarantined: 2, losing: [])
     }
 
     @Test(arguments: ["UPDATE", "DELETE", "INSERT"])
@@ -317,7 +288,7 @@ extension Finding {
     /// Makes the quarantined item what it was, as a better copy of a file would.
     private func mend(_ secret: [UInt8]) throws {
         try tamper {
-            try $0.execute("UPDATE keychain_quarantine SET secret = ? WHERE stage = 'keychainItems'", .blob(secret))
+            try $0.execute("UPDATE keychain_quarantine SET secret = ?", .blob(secret))
         }
     }
 
@@ -325,7 +296,7 @@ extension Finding {
         func look() throws -> (ItemID, [Int64]) {
             let store = try fixture.open(with: keys)
             let item = try #require(try store.find(key("d")))
-            return (item.id, try store.history(of: item).map(\.number))
+            return (item.id, try store.formerValues(of: item).values.map(\.number))
         }
         let (reference, earlier) = try look()
         let kept = try secret(of: 4)
@@ -334,15 +305,14 @@ extension Finding {
             let store = try fixture.open(with: keys)
             #expect(try store.check(repairs: true).count == 1)
             #expect(try store.putAllBack().allSatisfy { $0 != nil }, "not while it is damaged")
-            #expect(try store.quarantine.count == 3)
+            #expect(try store.quarantine.count == 1)
         }
         try mend(kept)
         let mended = try fixture.open(.locked)
-        #expect(try mended.quarantine.map { $0.obstacle == nil } == [true, false, false], "the item comes first")
-        #expect(try mended.putAllBack() == [nil, nil, nil])
+        #expect(try mended.putAllBack() == [nil])
         let item = try #require(try mended.find(key("d")))
         #expect(item.id == reference)
-        #expect(try mended.history(of: item).map(\.number) == earlier)
+        #expect(try mended.formerValues(of: item).values.map(\.number) == earlier)
         #expect(try mended.text(of: key("d")) == "secret d", "it is there always")
         #expect(try mended.quarantine == [])
         #expect(try mended.check() == [])
@@ -374,8 +344,8 @@ extension Finding {
             try connection.execute("DELETE FROM keychain_quarantine")
             try connection.execute(
                 """
-                INSERT INTO keychain_quarantine (stage, damage, moved, row, uuid, class_key, primary_tag, metadata, wrapped_key, secret)
-                SELECT 'keychainItems', 'secret', 1, id, uuid, class_key, primary_tag, metadata, wrapped_key, secret
+                INSERT INTO keychain_quarantine (damage, moved, row, uuid, class_key, primary_tag, metadata, wrapped_key, secret)
+                SELECT 'secret', 1, id, uuid, class_key, primary_tag, metadata, wrapped_key, secret
                 FROM keychain_items WHERE id = 2
                 """
             )
@@ -413,6 +383,6 @@ extension Finding {
             #expect(throws: DatabaseError.self) { _ = try store.check(repairs: true) }
             #expect(try store.quarantine == [])
         }
-        try expect(["keychainItems 'service/d' exchangedSecret"], quarantined: 3, losing: ["d"])
+        try expect(["keychainItems 'service/d' exchangedSecret"], losing: ["d"])
     }
 }

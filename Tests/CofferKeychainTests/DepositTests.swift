@@ -27,9 +27,9 @@ import Testing
             let store = try fixture.open(state)
             try store.put(key("a"), "second", .whenUnlockedDeposit)
             let item = try item(store)
-            let values = try store.history(of: item)
+            let values = try store.formerValues(of: item).values
             #expect(values.map(\.accessibility) == [.whenUnlockedDeposit])
-            let former = code { _ = try store.earlierSecret(values[0].number, of: item) }
+            let former = code { _ = try store.formerSecret(values[0].number, of: item) }
             #expect(former == .interactionNotAllowed)
             #expect(code { _ = try store.secret(of: item) } == .interactionNotAllowed)
             // By an update as well, of the secret or of an attribute.
@@ -43,8 +43,8 @@ import Testing
         let text = try store.text(of: key("a"))
         #expect(text == "third")
         #expect(item.attributes.values[.comment] == .text("dropped"))
-        let former = try store.history(of: item).map { value in
-            String(decoding: try store.earlierSecret(value.number, of: item).exposeBytes(), as: UTF8.self)
+        let former = try store.formerValues(of: item).values.map { value in
+            String(decoding: try store.formerSecret(value.number, of: item).exposeBytes(), as: UTF8.self)
         }
         #expect(former == ["second", "first"])
         #expect(try store.survey().damaged == 0)
@@ -104,22 +104,28 @@ import Testing
             }
             #expect(try store.count() == 1)
         }
-        let store = try fixture.open(.unlocked)
-        #expect(try store.hasReplaced())
+        let connection = try fixture.connect()
+        let store = KeychainStore(connection: connection, keys: try fixture.vault.open(.unlocked))
+        #expect(try hasAside(connection))
         try store.restoreReplaced()
-        #expect(try !store.hasReplaced())
+        #expect(try !hasAside(connection))
         let item = try self.item(store)
         #expect(item.id == id && item.created == 1 && item.modified == 4)
         #expect(item.attributes == attributes)
         #expect(try store.text(of: key("a")) == "fourth")
-        let values = try store.history(of: item)
+        let values = try store.formerValues(of: item).values
         #expect(values.map(\.replaced) == [4, 3])
         #expect(values.map(\.byteCount) == [5, 6])
         let former = try values.map { value in
-            String(decoding: try store.earlierSecret(value.number, of: item).exposeBytes(), as: UTF8.self)
+            String(decoding: try store.formerSecret(value.number, of: item).exposeBytes(), as: UTF8.self)
         }
         #expect(former == ["third", "second"])
         #expect(try store.survey().damaged == 0)
+    }
+
+    /// Whether something waits for its item.
+    private func hasAside(_ connection: Connection) throws -> Bool {
+        try connection.row("SELECT 1 FROM past WHERE reason = 3 LIMIT 1") { _ in true } ?? false
     }
 
     @Test func `that is quarantined and put back gets back what it had before it was replaced`() throws {
@@ -133,7 +139,7 @@ import Testing
         let slice = try store.checkItems(after: nil, order)
         #expect(slice.quarantinedCount == 1)
         try store.restoreReplaced()
-        #expect(try store.hasReplaced(), "it waits for its item")
+        #expect(try hasAside(connection), "it waits for its item")
         // As doctor would have found it intact, from a backup.
         try connection.execute("UPDATE keychain_quarantine SET metadata = ?", .blob(try #require(metadata)))
         for entry in try store.quarantineTable.entries(after: 0, order) {
@@ -141,8 +147,8 @@ import Testing
             #expect(back?.obstacle == nil)
         }
         try store.restoreReplaced()
-        #expect(try store.history(of: try self.item(store)).count == 1)
-        #expect(try !store.hasReplaced())
+        #expect(try store.formerValues(of: try self.item(store)).values.count == 1)
+        #expect(try !hasAside(connection))
     }
 
     @Test func `that is damaged keeps no other from getting back what it had`() throws {
@@ -158,9 +164,9 @@ import Testing
         try connection.execute("UPDATE keychain_items SET metadata = x'00' WHERE id = 1")
         let store = KeychainStore(connection: connection, keys: try fixture.vault.open(.unlocked))
         try store.restoreReplaced()
-        let values = try store.history(of: try self.item(store, key("b")))
+        let values = try store.formerValues(of: try self.item(store, key("b"))).values
         #expect(values.count == 1)
-        #expect(try store.hasReplaced(), "what belongs to the damaged one waits for doctor")
+        #expect(try hasAside(connection), "what belongs to the damaged one waits for doctor")
     }
 
     @Test(arguments: [TestState.locked, .lockedExpired])
@@ -174,7 +180,7 @@ import Testing
             let store = try fixture.open(state)
             try store.protect(try item(store), as: .whenUnlockedDeposit, now: 2000)
             #expect(code { _ = try store.text(of: key("a")) } == .interactionNotAllowed)
-            #expect(try store.history(of: try item(store)).map(\.accessibility) == [.whenUnlockedDeposit])
+            #expect(try store.formerValues(of: try item(store)).values.map(\.accessibility) == [.whenUnlockedDeposit])
         }
         let store = try fixture.open(.unlocked)
         let text = try store.text(of: key("a"))

@@ -3,6 +3,7 @@ import CofferDatabase
 import CofferKeychain
 import CofferKeys
 import CofferMemory
+import CofferPast
 import CofferTestSupport
 import Testing
 
@@ -30,31 +31,37 @@ private enum Change: String, CaseIterable {
 extension KeychainStore {
     fileprivate func formerTexts(_ key: GenericPasswordKey) throws -> [String] {
         let item = try #require(try find(key))
-        return try history(of: item).map { value in
-            String(decoding: try earlierSecret(value.number, of: item).exposeBytes(), as: UTF8.self)
+        return try formerValues(of: item).values.map { value in
+            String(decoding: try formerSecret(value.number, of: item).exposeBytes(), as: UTF8.self)
         }
     }
 
-    fileprivate func checkHistory(repairs: Bool = false) throws -> CheckSlice<Int64> {
-        try checkHistory(after: nil, CheckOrder(groups: ["default"], repairs: repairs, now: 5000, limit: 1000))
-    }
-
-    fileprivate func restoreAll() throws -> [String?] {
-        let order = CheckOrder(groups: ["default"], repairs: false, now: 0, limit: 1000)
-        let table = quarantineTable
-        return try table.entries(after: 0, order).map { try #require(try table.putBack($0.number, order)).obstacle }
+    /// Whether a former value has another class than its item.
+    fileprivate func hasStray(_ key: GenericPasswordKey) throws -> Bool {
+        let item = try #require(try find(key))
+        return try formerValues(of: item).values.contains { $0.accessibility != item.accessibility }
     }
 }
 
-extension Connection {
-    /// How many former values are sealed under another class than their item.
-    fileprivate func strayCount() throws -> Int64? {
-        try row(
-            """
-            SELECT count(*) FROM keychain_history JOIN keychain_items USING (uuid)
-            WHERE keychain_history.class_key <> keychain_items.class_key
-            """
-        ) { try $0.integer(0) }
+/// A keychain, with its database.
+private struct Place {
+    let fixture: Fixture
+    let connection: Connection
+    let keys: VaultKeys
+    let store: KeychainStore
+
+    init() throws {
+        fixture = try Fixture()
+        connection = try fixture.connect()
+        keys = try fixture.vault.open(.unlocked)
+        store = KeychainStore(connection: connection, keys: keys)
+    }
+
+    /// What a check finds of the past: the condition of each row.
+    func checkPast() throws -> [String] {
+        try PastStore(connection: connection, keys: keys).check(after: nil, limit: 1000) { row, owner in
+            try store.check(row, of: owner, for: ["default"]) ?? .lost
+        }.map { if case .damaged(let name) = $0.condition { name ?? "-" } else { "\($0.condition)" } }
     }
 }
 
@@ -65,9 +72,8 @@ private func name(_ old: Accessibility, _ new: Accessibility) -> GenericPassword
 @Suite struct `The former values of an item` {
     @Test(arguments: Change.allCases)
     fileprivate func `follow it to another class, in whatever way it gets that`(change: Change) throws {
-        let fixture = try Fixture()
-        let connection = try fixture.connect()
-        let store = KeychainStore(connection: connection, keys: try fixture.vault.open(.unlocked))
+        let place = try Place()
+        let store = place.store
         for (old, new) in pairs {
             try store.put(name(old, new), "first", old)
             try store.put(name(old, new), "second", old)
@@ -77,9 +83,9 @@ private func name(_ old: Accessibility, _ new: Accessibility) -> GenericPassword
             let expected = old == new && !change.replacesSecret ? ["first"] : change.values
             let found = try store.formerTexts(name(old, new))
             #expect(found == expected, "\(old) \(new)")
+            #expect(try !store.hasStray(name(old, new)), "\(old) \(new)")
         }
-        #expect(try connection.strayCount() == 0)
-        #expect(try store.checkHistory().findings == [])
+        #expect(try Set(place.checkPast()) == ["whole"])
     }
 
     @Test(arguments: Change.allCases, [TestState.locked, .beforeFirstUnlock])
@@ -105,170 +111,97 @@ private func name(_ old: Accessibility, _ new: Accessibility) -> GenericPassword
                 if isPossible { changed.append(name(old, new)) }
             }
         }
-        let connection = try fixture.connect()
-        let store = KeychainStore(connection: connection, keys: try fixture.vault.open(.unlocked))
+        let store = try fixture.open(.unlocked)
         for (old, new) in pairs {
             let found = try store.formerTexts(name(old, new))
             #expect(found == (changed.contains(name(old, new)) ? change.values : ["first"]), "\(old) \(new)")
+            #expect(try !store.hasStray(name(old, new)), "\(old) \(new)")
         }
-        #expect(try connection.strayCount() == 0)
     }
 
     @Test func `can be restored after the change, and go with their item`() throws {
-        let fixture = try Fixture()
-        let store = try fixture.open(.unlocked)
+        let place = try Place()
+        let store = place.store
         try store.put(key("a"), "first", .whenUnlocked)
         try store.put(key("a"), "second", .afterFirstUnlock)
         let item = try #require(try store.find(key("a")))
-        let number = try #require(try store.history(of: item).first).number
-        let former: SecretBytes? = try store.earlierSecret(number, of: item)
+        let number = try #require(try store.formerValues(of: item).values.first).number
+        let former: SecretBytes? = try store.formerSecret(number, of: item)
         try store.update(item, to: item.attributes, secret: former, accessibility: .always, now: 3000)
         #expect(try store.text(of: key("a")) == "first")
         #expect(try store.formerTexts(key("a")) == ["second", "first"])
         #expect(try store.remove(key("a")))
-        let slice = try store.checkHistory()
-        #expect(slice.checkedCount == 0)
-    }
-}
-
-/// What earlier versions left when an overwrite changed the class of an item.
-@Suite struct `Former values of another class than their item` {
-    private let fixture: Fixture
-
-    init() throws { fixture = try Fixture() }
-
-    /// Makes an item with two former values of the class that it had, and one of the class that it has.
-    private func strand(_ account: String, from old: Accessibility, to new: Accessibility) throws {
-        let connection = try fixture.connect()
-        let store = KeychainStore(connection: connection, keys: try fixture.vault.open(.unlocked))
-        try strand(account, from: old, to: new, store, connection)
-    }
-
-    private func strand(
-        _ account: String,
-        from old: Accessibility,
-        to new: Accessibility,
-        _ store: KeychainStore,
-        _ connection: Connection
-    ) throws {
-        for secret in ["first", "second", "third"] { try store.put(key(account), secret, old) }
-        let reference = try #require(try store.find(key(account))).id
-        try connection.execute(
-            "CREATE TABLE kept AS SELECT * FROM keychain_history WHERE uuid = ?",
-            .blob(reference.bytes)
-        )
-        try store.put(key(account), "present", new)
-        try connection.execute("DELETE FROM keychain_history WHERE id IN (SELECT id FROM kept)")
-        try connection.execute("INSERT INTO keychain_history SELECT * FROM kept")
-        try connection.execute("DROP TABLE kept")
-    }
-
-    private func strayCount() throws -> Int64? { try fixture.connect().strayCount() }
-
-    @Test func `are read, and brought to its class by a repair`() throws {
-        let connection = try fixture.connect()
-        let store = KeychainStore(connection: connection, keys: try fixture.vault.open(.unlocked))
-        let changes = pairs.filter { $0.old != $0.new }
-        for (old, new) in changes { try strand("\(old) \(new)", from: old, to: new, store, connection) }
-        #expect(try connection.strayCount() == Int64(2 * changes.count))
-        func expectAll() throws {
-            for (old, new) in changes {
-                #expect(try store.formerTexts(key("\(old) \(new)")) == ["third", "second", "first"], "\(old) \(new)")
-            }
-        }
-        try expectAll()
-        let found = try store.checkHistory().findings
-        #expect(found.count == 2 * changes.count)
-        #expect(Set(found.map { "\($0.damage) \($0.repair)" }) == ["otherClass rewrite"])
-        let repaired = try store.checkHistory(repairs: true)
-        #expect(repaired.findings.allSatisfy { $0.isRepaired })
-        #expect(repaired.quarantinedCount == 0)
-        #expect(try store.checkHistory().findings == [])
-        #expect(try connection.strayCount() == 0)
-        try expectAll()
-    }
-
-    @Test(arguments: [
-        (Accessibility.whenUnlocked, Accessibility.afterFirstUnlock), (.afterFirstUnlock, .whenUnlocked),
-        (.always, .whenUnlocked), (.whenUnlocked, .always),
-    ])
-    func `are locked, not damaged, while a key is away, and left as they are`(
-        old: Accessibility,
-        new: Accessibility
-    ) throws {
-        try strand("a", from: old, to: new)
-        do {
-            let store = try fixture.open(.locked)
-            let item = try #require(try store.find(key("a")))
-            let values = try store.history(of: item)
-            #expect(values.count == 3)
-            let found = code { _ = try store.earlierSecret(values[2].number, of: item) }
-            #expect(found == .interactionNotAllowed)
-            let slice = try store.checkHistory(repairs: true)
-            #expect(slice.findings == [])
-            #expect(slice.sealedCount == (new == .whenUnlocked ? 3 : 2))
-        }
-        #expect(try strayCount() == 2)
-        let store = try fixture.open(.unlocked)
-        #expect(try store.formerTexts(key("a")) == ["third", "second", "first"])
-    }
-
-    @Test func `do not keep their item from getting a new secret, and follow its next change of class`() throws {
-        try strand("a", from: .whenUnlocked, to: .afterFirstUnlock)
-        do {
-            let store = try fixture.open(.locked)
-            try store.put(key("a"), "new", .afterFirstUnlock)
-            let found = code { try store.put(key("a"), "other", .always) }
-            #expect(found == .interactionNotAllowed)
-            #expect(try store.text(of: key("a")) == "new")
-        }
-        do {
-            let store = try fixture.open(.unlocked)
-            try store.put(key("a"), "other", .always)
-            #expect(try store.formerTexts(key("a")) == ["new", "present", "third", "second", "first"])
-        }
-        #expect(try strayCount() == 0)
-    }
-
-    @Test(arguments: [TestState.unlocked, .locked])
-    func `go back from quarantine, to the class of their item if its key is there`(state: TestState) throws {
-        try strand("a", from: .whenUnlocked, to: .afterFirstUnlock)
-        do {
-            // As the repairs of earlier versions did.
-            let connection = try fixture.connect()
-            try connection.execute(
-                """
-                INSERT INTO keychain_quarantine (stage, damage, moved, row, uuid, class_key, metadata, wrapped_key, secret)
-                SELECT 'formerValues', 'row', 1, id, uuid, class_key, metadata, wrapped_key, secret
-                FROM keychain_history WHERE class_key = 16
-                """
-            )
-            try connection.execute("DELETE FROM keychain_history WHERE class_key = 16")
-        }
-        do {
-            let store = try fixture.open(state)
-            #expect(try store.restoreAll() == [nil, nil])
-        }
-        #expect(try strayCount() == (state == .unlocked ? 0 : 2))
-        let store = try fixture.open(.unlocked)
-        #expect(try store.formerTexts(key("a")) == ["third", "second", "first"])
+        #expect(try place.checkPast() == [])
     }
 
     @Test func `go with an item that the removal of the passcode destroys`() throws {
-        try strand("a", from: .whenUnlocked, to: .whenPasscodeSetThisDeviceOnly)
-        let store = try fixture.open(.unlocked)
+        let place = try Place()
+        let store = place.store
+        try store.put(key("a"), "first", .whenUnlocked)
+        try store.put(key("a"), "second", .whenPasscodeSetThisDeviceOnly)
         try store.removeWantingPasscode()
-        let slice = try store.checkHistory()
-        #expect(slice.checkedCount == 0)
+        #expect(try place.checkPast() == [])
+    }
+}
+
+@Suite struct `A damaged former value` {
+    private let place: Place
+    private var store: KeychainStore { place.store }
+
+    /// Three values that an item had; the second one is damaged.
+    init() throws {
+        place = try Place()
+        for secret in ["first", "second", "third", "present"] { try store.put(key("a"), secret) }
+        try place.connection.execute("UPDATE past SET sealed = zeroblob(length(sealed)) WHERE number = 2")
     }
 
-    @Test func `can't be opened by another class that was written into their row`() throws {
-        try strand("a", from: .always, to: .whenUnlocked)
-        try fixture.connect().execute("UPDATE keychain_history SET class_key = 16")
-        let store = try fixture.open(.unlocked)
+    private var formerTexts: [String] { get throws { try store.formerTexts(key("a")) } }
+
+    @Test func `is named by its number, and the others are read`() throws {
         let item = try #require(try store.find(key("a")))
-        let found = code { _ = try store.history(of: item) }
-        #expect(found == .decode)
-        #expect(try store.checkHistory().findings.map(\.damage) == [.metadata, .metadata])
+        #expect(try store.formerValues(of: item).damaged == [2])
+        #expect(try formerTexts == ["third", "first"])
+        #expect(code { _ = try store.formerSecret(2, of: item) } == .decode)
+        #expect(try place.checkPast() == ["whole", "'service/a'", "whole"])
+    }
+
+    @Test(arguments: Change.allCases)
+    fileprivate func `keeps its item from nothing`(change: Change) throws {
+        try change.make(store, key("a"), .afterFirstUnlock)
+        let item = try #require(try store.find(key("a")))
+        let values = try store.formerValues(of: item)
+        #expect(values.damaged == [2])
+        #expect(values.values.allSatisfy { $0.accessibility == .afterFirstUnlock })
+        #expect(try formerTexts == (change.replacesSecret ? ["present"] : []) + ["third", "first"])
+    }
+
+    @Test(arguments: ["node = 1", "time = 1", "bytes = bytes + 1", "reason = 1, number = 9"])
+    func `is one whose row says something else`(change: String) throws {
+        let connection = place.connection
+        switch change {
+        case "node = 1": try connection.execute("UPDATE past SET node = 1 WHERE number = 1")
+        case "time = 1": try connection.execute("UPDATE past SET time = 1 WHERE number = 1")
+        case "bytes = bytes + 1": try connection.execute("UPDATE past SET bytes = bytes + 1 WHERE number = 1")
+        default: try connection.execute("UPDATE past SET number = 9 WHERE number = 1")
+        }
+        #expect(try formerTexts == ["third"])
+    }
+
+    @Test func `is one of another item, and one that no item has is lost`() throws {
+        try store.put(key("b"), "first")
+        try store.put(key("b"), "second")
+        let connection = place.connection
+        try connection.execute("UPDATE past SET owner = (SELECT owner FROM past WHERE number = 1) WHERE number = 4")
+        #expect(try formerTexts == ["third", "first"])
+        try connection.execute("UPDATE past SET owner = randomblob(16) WHERE number = 4")
+        #expect(try place.checkPast().last == "lost")
+    }
+
+    @Test func `goes when newer ones take its place`() throws {
+        let item = try #require(try store.find(key("a")))
+        var attributes = item.attributes
+        attributes.historyLimit = 1
+        try store.update(item, to: attributes, secret: nil, accessibility: item.accessibility, now: 3000)
+        #expect(try place.checkPast() == ["whole"])
     }
 }

@@ -4,6 +4,7 @@ import CofferDatabase
 import CofferKeychain
 import CofferKeys
 import CofferMemory
+import CofferPast
 import CofferSystem
 import CofferTestSupport
 import Foundation
@@ -24,7 +25,7 @@ struct Fixture {
 
     func connect() throws -> Connection {
         let connection = try connectUnchecked()
-        try connection.migrate(KeychainStore.migrations, applicationID: 1)
+        try connection.migrate(PastStore.migrations + KeychainStore.migrations, applicationID: 1)
         return connection
     }
 

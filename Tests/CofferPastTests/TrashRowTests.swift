@@ -1,21 +1,22 @@
 import CofferCore
 import CofferDatabase
 import CofferKeys
-import CofferTestSupport
 import CofferPast
+import CofferTestSupport
 import Testing
 
 /// Rows whose columns hold any number: they are found, and end nothing.
 @Suite struct TrashRowTests {
     private let connection: Connection
-    private let trash: TrashStore
+    private let trash: PastStore
     private let vault: Vault
 
     init() throws {
         vault = try Vault(hasPasscode: false)
         connection = try Connection(path: vault.temporary.appending("vault.sqlite"))
-        try connection.migrate(TrashStore.migrations, applicationID: 1)
-        trash = TrashStore(connection: connection, keys: try vault.open(.noPasscode))
+        try connection.migrate(PastStore.migrations, applicationID: 1)
+        try connection.execute("CREATE TABLE catalog_settings (name TEXT PRIMARY KEY, value BLOB NOT NULL)")
+        trash = PastStore(connection: connection, keys: try vault.open(.noPasscode))
         for number in 1...3 {
             let label = TrashLabel(
                 group: "default",
@@ -26,25 +27,28 @@ import Testing
                 byteCount: 1,
                 removed: 0
             )
-            _ = try trash.add(label, image: [1], node: nil, wantsPasscode: false, time: 1000)
+            let image = RowImage(id: ItemID(), classKey: 16, tag: [], metadata: [1], wrappedKey: [])
+            _ = try trash.discard(image, label, withRowsOf: nil, at: TrashMoment(wall: 0, boot: 0, bootID: "one"))
         }
     }
 
     @Test(arguments: [Int64.min, -2, 0, .max])
     func `an entry of any number is listed and checked, and each begins behind its own`(number: Int64) throws {
-        try connection.execute("UPDATE trash SET number = ? WHERE number = 2", .integer(number))
+        try connection.execute("UPDATE past SET number = ? WHERE number = 2", .integer(number))
         let wanted = [1, 3, number].sorted()
         #expect(try trash.entries(of: "default", after: nil, limit: 10).map(\.number) == wanted)
         var found: [Int64] = []
-        while found.count < 5, let entry = try trash.entries(after: found.last, limit: 1).first {
-            found.append(entry.number)
+        while found.count < 5,
+            let checked = try trash.check(after: found.last, limit: 1, owned: { _, _ in .lost }).first
+        {
+            found.append(checked.row.number)
         }
         #expect(found == wanted)
     }
 
     @Test(arguments: [Int64.min, -1, 0, .max])
     func `an entry that was removed at any time is kept for no longer than its time`(time: Int64) throws {
-        try connection.execute("UPDATE trash SET removed = ?", .integer(time))
+        try connection.execute("UPDATE past SET time = ?", .integer(time))
         for entry in try trash.entries(of: "default", after: nil, limit: 10) {
             for now in [0, 1000, Int64.max] { #expect((0...500).contains(entry.remaining(of: 500, at: now))) }
         }
@@ -58,7 +62,7 @@ import Testing
     func `a trash of any size is counted, and rows of counts that are wrong are passed`(count: Int64) throws {
         for tag in (0..<40).map(String.init) {
             try connection.execute(
-                "INSERT INTO trash_keys (group_tag, sealed, entries, bytes) VALUES (?, x'01', ?, ?)",
+                "INSERT INTO trash_keys (trash, group_tag, sealed, entries, bytes) VALUES (randomblob(16), ?, x'01', ?, ?)",
                 .blob(Array(tag.utf8)),
                 .integer(count),
                 .integer(count)
@@ -67,7 +71,7 @@ import Testing
         let total = try trash.total()
         #expect(total.count >= 3 && total.byteCount >= 0)
         if count == .max { #expect(total.count == 1 << 40 && total.byteCount == 1 << 60) }
-        let isDoomed = try trash.nextDoomed(lifetime: 500, bound: 1 << 20, time: 1000) != nil
+        let isDoomed = try trash.nextDoomed(lifetime: 500, bound: 1 << 20, time: 400) != nil
         #expect(!isDoomed)
     }
 }

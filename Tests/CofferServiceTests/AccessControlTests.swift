@@ -279,7 +279,8 @@ import Testing
         #expect(try refusal { _ = try vault.client.updateKeychainItems(vault.query("guarded"), label) } != nil)
         try vault.show(.passcode)
         try vault.write("new", "guarded")
-        #expect(try refusal { try vault.client.restoreFormerValue(1, of: vault.query("guarded")) }?.need == .passcode)
+        let former = try #require(try vault.client.keychainHistory(of: vault.query("guarded")).first).number
+        #expect(try refusal { try vault.client.restoreFormerValue(former, of: vault.query("guarded")) }?.need == .passcode)
         try vault.show(.passcode)
         #expect(try vault.read("guarded") == "new")
         try vault.show(.passcode)

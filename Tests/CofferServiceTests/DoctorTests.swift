@@ -60,7 +60,7 @@ import Testing
         func checked(_ stage: CheckStage) -> Int { pages.filter { $0.stage == stage }.map(\.checkedCount).reduce(0, +) }
         #expect(checked(.keychainItems) == 200)
         #expect(checked(.keychainTags) == 400)
-        #expect(checked(.formerValues) == 0)
+        #expect(checked(.past) == 0)
         #expect(checked(.files) == 2)
         #expect(checked(.counts) == 2)
         #expect(checked(.contents) == 1)

@@ -20,15 +20,6 @@ import Testing
         var secret: [UInt8]
     }
 
-    /// The stored row of a former value.
-    private struct HistoryRow: Equatable {
-        var uuid: [UInt8]
-        var classKey: Int64
-        var metadata: [UInt8]
-        var wrappedKey: [UInt8]
-        var secret: [UInt8]
-    }
-
     /// The database of a vault that no daemon has open.
     private struct Store {
         let connection: Connection
@@ -77,10 +68,8 @@ import Testing
         func values(of number: Int) throws -> [Int64] {
             var numbers: [Int64] = []
             try connection.rows(
-                """
-                SELECT id FROM keychain_history WHERE uuid = (SELECT uuid FROM keychain_items WHERE id = ?) ORDER BY id
-                """,
-                .integer(Int64(number))
+                "SELECT number FROM past WHERE owner = ? ORDER BY number",
+                .blob(try row(number).uuid)
             ) { row in
                 numbers.append(try row.integer(0))
                 return true
@@ -88,33 +77,15 @@ import Testing
             return numbers
         }
 
-        func value(_ number: Int64) throws -> HistoryRow {
+        /// The sealed row of a former value.
+        func value(_ number: Int64) throws -> [UInt8] {
             try #require(
-                try connection.row(
-                    "SELECT uuid, class_key, metadata, wrapped_key, secret FROM keychain_history WHERE id = ?",
-                    .integer(number)
-                ) {
-                    HistoryRow(
-                        uuid: try $0.blob(0),
-                        classKey: try $0.integer(1),
-                        metadata: try $0.blob(2),
-                        wrappedKey: try $0.blob(3),
-                        secret: try $0.blob(4)
-                    )
-                }
+                try connection.row("SELECT sealed FROM past WHERE number = ?", .integer(number)) { try $0.blob(0) }
             )
         }
 
-        func write(_ row: HistoryRow, at number: Int64) throws {
-            try connection.execute(
-                "UPDATE keychain_history SET uuid = ?, class_key = ?, metadata = ?, wrapped_key = ?, secret = ? WHERE id = ?",
-                .blob(row.uuid),
-                .integer(row.classKey),
-                .blob(row.metadata),
-                .blob(row.wrappedKey),
-                .blob(row.secret),
-                .integer(number)
-            )
+        func write(_ sealed: [UInt8], at number: Int64) throws {
+            try connection.execute("UPDATE past SET sealed = ? WHERE number = ?", .blob(sealed), .integer(number))
         }
 
         /// Exchanges parts of two items.
@@ -347,51 +318,40 @@ import Testing
         let first = try #require(Self.classes.firstIndex(of: itemClass)) * 3 + 1
         let foreignStore = try Store(vault())
         let foreign = try foreignStore.value(try #require(try foreignStore.values(of: first).first))
-        let changes: [(String, (inout HistoryRow, HistoryRow) -> Void)] = [
-            ("metadata of another item", { $0.metadata = $1.metadata }),
-            ("secret of another item", { $0.secret = $1.secret }),
-            ("key of another item", { $0.wrappedKey = $1.wrappedKey }),
-            ("secret and key of another item", { ($0.secret, $0.wrappedKey) = ($1.secret, $1.wrappedKey) }),
-            (
-                "all of another item",
-                { ($0.metadata, $0.secret, $0.wrappedKey) = ($1.metadata, $1.secret, $1.wrappedKey) }
-            ),
-            ("metadata of another vault", { row, _ in row.metadata = foreign.metadata }),
-            ("secret of another vault", { row, _ in row.secret = foreign.secret }),
-            (
-                "all of another vault",
-                { row, _ in
-                    row = HistoryRow(
-                        uuid: row.uuid,
-                        classKey: foreign.classKey,
-                        metadata: foreign.metadata,
-                        wrappedKey: foreign.wrappedKey,
-                        secret: foreign.secret
-                    )
-                }
-            ),
+        let changes: [(String, (Store, Int64) throws -> Void)] = [
+            ("the row of another item", { try $0.write($0.value($0.values(of: first + 1)[0]), at: $1) }),
+            ("another row of the item", { try $0.write($0.value($0.values(of: first)[1]), at: $1) }),
+            ("the row of another vault", { store, number in try store.write(foreign, at: number) }),
+            ("a changed byte", { store, number in
+                var sealed = try store.value(number)
+                sealed[sealed.count - 1] ^= 1
+                try store.write(sealed, at: number)
+            }),
+            ("no row", { try $0.write([], at: $1) }),
         ]
         for (name, change) in changes {
             let directory = try vault()
             do {
                 let store = try Store(directory)
-                let number = try #require(try store.values(of: first).first)
-                let other = try store.value(try #require(try store.values(of: first + 1).first))
-                var row = try store.value(number)
-                change(&row, other)
-                try store.write(row, at: number)
+                try change(store, try #require(try store.values(of: first).first))
             }
-            try expectDamagedHistory(directory, itemClass, name)
+            try expectDamagedHistory(directory, itemClass, name, isListed: true)
         }
-        // A value of another item, with the reference of this item.
+        // A value of another item, given to this one.
         let directory = try vault()
         do {
             let store = try Store(directory)
-            var row = try store.value(try #require(try store.values(of: first + 1).first))
-            row.uuid = try store.row(first).uuid
-            try store.write(row, at: try #require(try store.values(of: first).first))
+            let (own, other) = (try #require(try store.values(of: first).first), try store.row(first + 1).uuid)
+            let copied = try #require(try store.values(of: first + 1).first)
+            try store.connection.execute("UPDATE past SET owner = ? WHERE number = ?", .blob(other), .integer(own))
+            try store.connection.execute(
+                "UPDATE past SET owner = ?, sealed = ? WHERE number = ?",
+                .blob(try store.row(first).uuid),
+                .blob(try store.value(copied)),
+                .integer(own)
+            )
         }
-        try expectDamagedHistory(directory, itemClass, "another item's row")
+        try expectDamagedHistory(directory, itemClass, "another item's row", isListed: true)
     }
 
     @Test(arguments: [ItemClass.genericPassword, .internetPassword])
@@ -408,20 +368,31 @@ import Testing
             try client.update(query, KeychainChange(), Array("newer".utf8))
         }
         try Store(directory).write(old, at: first)
-        try expectDamagedHistory(directory, itemClass, "an older row")
+        try expectDamagedHistory(directory, itemClass, "an older row", isListed: false)
     }
 
     /// Expects damage in the history of the first item of a class, and nowhere else.
+    ///
+    /// - Parameter isListed: Whether one value is damaged, or the item itself.
     private func expectDamagedHistory(
         _ directory: TemporaryDirectory,
         _ itemClass: ItemClass,
-        _ what: String
+        _ what: String,
+        isListed: Bool
     ) throws {
         let server = try TestServer(in: directory)
         let client = try server.connect()
         let query = KeychainQuery(itemClass, [.label: .text("l1")])
-        let listed = try Outcome { _ = try client.keychainHistory(of: query) }
-        #expect(listed == .refused(.decode), "\(what)")
+        if isListed {
+            let history = try client.call(KeychainHistoryParameters(query)).value
+            #expect(history.damaged.count == 1 && history.values.count == 1, "\(what)")
+            let number = try #require(history.damaged.first)
+            let refused = try Outcome { _ = try client.formerValue(Int(number), of: query) }
+            #expect(refused == .refused(.decode), "\(what)")
+        } else {
+            let listed = try Outcome { _ = try client.keychainHistory(of: query) }
+            #expect(listed == .refused(.decode), "\(what)")
+        }
         #expect(try client.find(query).secrets == [Array("secret 1".utf8)], "\(what)")
         for number in 2...3 {
             let other = KeychainQuery(itemClass, [.label: .text("l\(number)")])

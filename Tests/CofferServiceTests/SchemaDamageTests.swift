@@ -130,7 +130,7 @@ import Testing
         if let refusal = try refusal() { #expect(refusal.code == .decode, "\(refusal)") }
     }
 
-    @Test(arguments: ["metadata BLOB", "CREATE TABLE keychain_items", "keychain_history (uuid", "items + 1", "STRICT"])
+    @Test(arguments: ["metadata BLOB", "CREATE TABLE keychain_items", "past (owner", "items + 1", "STRICT"])
     func `a changed letter in the text of the schema is damage`(text: String) throws {
         var bytes = try #require(directory.contents("state/vault.sqlite"))
         let needle = Array(text.utf8)

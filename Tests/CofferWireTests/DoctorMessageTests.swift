@@ -33,7 +33,7 @@ import Testing
         let entry = QuarantineEntry(
             store: .keychain,
             number: 4,
-            stage: .formerValues,
+            stage: .past,
             reference: ItemID(),
             name: "'a'",
             damage: .secret,

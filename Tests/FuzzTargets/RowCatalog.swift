@@ -8,6 +8,7 @@ import CofferFiles
 import CofferKeychain
 import CofferKeys
 import CofferMemory
+import CofferPast
 import CofferSystem
 import Glibc
 
@@ -42,8 +43,8 @@ final class RowCatalog {
         self.keys = keys
         connection = try Connection(path: path + "/vault.sqlite")
         try connection.migrate(
-            [Self.settings] + KeychainStore.migrations + FileStore.migrations + AuditLog.migrations
-                + AccessRuleStore.migrations,
+            [Self.settings] + PastStore.migrations + KeychainStore.migrations + FileStore.migrations
+                + AuditLog.migrations + AccessRuleStore.migrations,
             applicationID: 1
         )
         contents = try ContentDirectory(in: directory)
@@ -59,6 +60,7 @@ final class RowCatalog {
     }
 
     var keychain: KeychainStore { KeychainStore(connection: connection, keys: keys) }
+    var past: PastStore { PastStore(connection: connection, keys: keys) }
     var files: FileStore { FileStore(connection: connection, keys: keys, contents: contents) }
 
     // MARK: Filling
@@ -76,6 +78,18 @@ final class RowCatalog {
                     now: 1000
                 )
             }
+        }
+        if let removed = try keychain.find(GenericPasswordKey(group: Self.group, service: "s", account: "b")) {
+            let moment = TrashMoment(wall: 1000, boot: 1000, bootID: "boot")
+            _ = try keychain.discard(removed, at: moment)
+            try keychain.put(
+                GenericPasswordKey(group: Self.group, service: "s", account: "b"),
+                secret: try SecretBytes(zeros: 4),
+                accessibility: .always,
+                kind: nil,
+                created: nil,
+                now: 2000
+            )
         }
         var server = ItemAttributes(.internetPassword, in: Self.group)
         server.values = [.server: .text("example.org"), .port: .integer(443), .expiryDate: .date(2000)]
@@ -107,15 +121,9 @@ final class RowCatalog {
         )
         try connection.execute(
             """
-            INSERT INTO keychain_quarantine (stage, damage, moved, row, uuid, class_key, primary_tag, metadata, wrapped_key, secret)
-            SELECT 'keychainItems', 'row', 1, id, uuid, class_key, primary_tag, metadata, wrapped_key, secret
+            INSERT INTO keychain_quarantine (damage, moved, row, uuid, class_key, primary_tag, metadata, wrapped_key, secret)
+            SELECT 'row', 1, id, uuid, class_key, primary_tag, metadata, wrapped_key, secret
             FROM keychain_items WHERE id = 2
-            """
-        )
-        try connection.execute(
-            """
-            INSERT INTO keychain_quarantine (stage, damage, moved, row, uuid, class_key, metadata, wrapped_key, secret)
-            SELECT 'formerValues', 'row', 1, id, uuid, class_key, metadata, wrapped_key, secret FROM keychain_history
             """
         )
         try connection.execute(

@@ -15,7 +15,7 @@ package struct RowTable: Sendable {
     }
 
     /// Every table of the stores, with every column that can have another value.
-    package static let all: [RowTable] = keychain + files + access + versions
+    package static let all: [RowTable] = keychain + files + access + past
 
     private static let keychain = [
         RowTable(
@@ -31,20 +31,6 @@ package struct RowTable: Sendable {
                 wrapped_key = CASE ?3 WHEN 5 THEN iif(?2, ?1 + 0.5, ?1) ELSE wrapped_key END,
                 secret = CASE ?3 WHEN 6 THEN iif(?2, ?1 + 0.5, ?1) ELSE secret END
             WHERE (id) = (SELECT id FROM keychain_items ORDER BY id LIMIT 1 OFFSET ?4)
-            """
-        ),
-        RowTable(
-            "keychain_history",
-            ["id", "uuid", "class_key", "metadata", "wrapped_key", "secret"],
-            """
-            UPDATE keychain_history SET
-                id = CASE ?3 WHEN 0 THEN iif(?2, ?1 + 0.5, ?1) ELSE id END,
-                uuid = CASE ?3 WHEN 1 THEN iif(?2, ?1 + 0.5, ?1) ELSE uuid END,
-                class_key = CASE ?3 WHEN 2 THEN iif(?2, ?1 + 0.5, ?1) ELSE class_key END,
-                metadata = CASE ?3 WHEN 3 THEN iif(?2, ?1 + 0.5, ?1) ELSE metadata END,
-                wrapped_key = CASE ?3 WHEN 4 THEN iif(?2, ?1 + 0.5, ?1) ELSE wrapped_key END,
-                secret = CASE ?3 WHEN 5 THEN iif(?2, ?1 + 0.5, ?1) ELSE secret END
-            WHERE (id) = (SELECT id FROM keychain_history ORDER BY id LIMIT 1 OFFSET ?4)
             """
         ),
         RowTable(
@@ -68,23 +54,19 @@ package struct RowTable: Sendable {
         ),
         RowTable(
             "keychain_quarantine",
-            [
-                "id", "stage", "damage", "moved", "row", "uuid", "class_key", "primary_tag", "metadata", "wrapped_key",
-                "secret",
-            ],
+            ["id", "damage", "moved", "row", "uuid", "class_key", "primary_tag", "metadata", "wrapped_key", "secret"],
             """
             UPDATE keychain_quarantine SET
                 id = CASE ?3 WHEN 0 THEN iif(?2, ?1 + 0.5, ?1) ELSE id END,
-                stage = CASE ?3 WHEN 1 THEN iif(?2, ?1 + 0.5, ?1) ELSE stage END,
-                damage = CASE ?3 WHEN 2 THEN iif(?2, ?1 + 0.5, ?1) ELSE damage END,
-                moved = CASE ?3 WHEN 3 THEN iif(?2, ?1 + 0.5, ?1) ELSE moved END,
-                row = CASE ?3 WHEN 4 THEN iif(?2, ?1 + 0.5, ?1) ELSE row END,
-                uuid = CASE ?3 WHEN 5 THEN iif(?2, ?1 + 0.5, ?1) ELSE uuid END,
-                class_key = CASE ?3 WHEN 6 THEN iif(?2, ?1 + 0.5, ?1) ELSE class_key END,
-                primary_tag = CASE ?3 WHEN 7 THEN iif(?2, ?1 + 0.5, ?1) ELSE primary_tag END,
-                metadata = CASE ?3 WHEN 8 THEN iif(?2, ?1 + 0.5, ?1) ELSE metadata END,
-                wrapped_key = CASE ?3 WHEN 9 THEN iif(?2, ?1 + 0.5, ?1) ELSE wrapped_key END,
-                secret = CASE ?3 WHEN 10 THEN iif(?2, ?1 + 0.5, ?1) ELSE secret END
+                damage = CASE ?3 WHEN 1 THEN iif(?2, ?1 + 0.5, ?1) ELSE damage END,
+                moved = CASE ?3 WHEN 2 THEN iif(?2, ?1 + 0.5, ?1) ELSE moved END,
+                row = CASE ?3 WHEN 3 THEN iif(?2, ?1 + 0.5, ?1) ELSE row END,
+                uuid = CASE ?3 WHEN 4 THEN iif(?2, ?1 + 0.5, ?1) ELSE uuid END,
+                class_key = CASE ?3 WHEN 5 THEN iif(?2, ?1 + 0.5, ?1) ELSE class_key END,
+                primary_tag = CASE ?3 WHEN 6 THEN iif(?2, ?1 + 0.5, ?1) ELSE primary_tag END,
+                metadata = CASE ?3 WHEN 7 THEN iif(?2, ?1 + 0.5, ?1) ELSE metadata END,
+                wrapped_key = CASE ?3 WHEN 8 THEN iif(?2, ?1 + 0.5, ?1) ELSE wrapped_key END,
+                secret = CASE ?3 WHEN 9 THEN iif(?2, ?1 + 0.5, ?1) ELSE secret END
             WHERE (id) = (SELECT id FROM keychain_quarantine ORDER BY id LIMIT 1 OFFSET ?4)
             """
         ),
@@ -207,40 +189,49 @@ package struct RowTable: Sendable {
     ]
 
     // At the end, so that the inputs that were found say the same as before.
-    private static let versions = [
-        RowTable(
-            "file_kept",
-            ["node", "content"],
-            """
-            UPDATE file_kept SET
-                node = CASE ?3 WHEN 0 THEN iif(?2, ?1 + 0.5, ?1) ELSE node END,
-                content = CASE ?3 WHEN 1 THEN iif(?2, ?1 + 0.5, ?1) ELSE content END
-            WHERE (node) = (SELECT node FROM file_kept ORDER BY node LIMIT 1 OFFSET ?4)
-            """
-        ),
+    private static let past = [
         RowTable(
             "file_histories",
-            ["number", "node", "keep", "tag"],
+            ["node", "history", "keep", "tag"],
             """
             UPDATE file_histories SET
-                number = CASE ?3 WHEN 0 THEN iif(?2, ?1 + 0.5, ?1) ELSE number END,
-                node = CASE ?3 WHEN 1 THEN iif(?2, ?1 + 0.5, ?1) ELSE node END,
+                node = CASE ?3 WHEN 0 THEN iif(?2, ?1 + 0.5, ?1) ELSE node END,
+                history = CASE ?3 WHEN 1 THEN iif(?2, ?1 + 0.5, ?1) ELSE history END,
                 keep = CASE ?3 WHEN 2 THEN iif(?2, ?1 + 0.5, ?1) ELSE keep END,
                 tag = CASE ?3 WHEN 3 THEN iif(?2, ?1 + 0.5, ?1) ELSE tag END
-            WHERE (number) = (SELECT number FROM file_histories ORDER BY number LIMIT 1 OFFSET ?4)
+            WHERE (node) = (SELECT node FROM file_histories ORDER BY node LIMIT 1 OFFSET ?4)
             """
         ),
         RowTable(
-            "file_versions",
-            ["number", "history", "node", "bytes", "sealed"],
+            "past",
+            ["number", "reason", "owner", "entry", "node", "content", "time", "bytes", "wants_passcode", "label", "sealed"],
             """
-            UPDATE file_versions SET
+            UPDATE past SET
                 number = CASE ?3 WHEN 0 THEN iif(?2, ?1 + 0.5, ?1) ELSE number END,
-                history = CASE ?3 WHEN 1 THEN iif(?2, ?1 + 0.5, ?1) ELSE history END,
-                node = CASE ?3 WHEN 2 THEN iif(?2, ?1 + 0.5, ?1) ELSE node END,
-                bytes = CASE ?3 WHEN 3 THEN iif(?2, ?1 + 0.5, ?1) ELSE bytes END,
-                sealed = CASE ?3 WHEN 4 THEN iif(?2, ?1 + 0.5, ?1) ELSE sealed END
-            WHERE (number) = (SELECT number FROM file_versions ORDER BY number LIMIT 1 OFFSET ?4)
+                reason = CASE ?3 WHEN 1 THEN iif(?2, ?1 + 0.5, ?1) ELSE reason END,
+                owner = CASE ?3 WHEN 2 THEN iif(?2, ?1 + 0.5, ?1) ELSE owner END,
+                entry = CASE ?3 WHEN 3 THEN iif(?2, ?1 + 0.5, ?1) ELSE entry END,
+                node = CASE ?3 WHEN 4 THEN iif(?2, ?1 + 0.5, ?1) ELSE node END,
+                content = CASE ?3 WHEN 5 THEN iif(?2, ?1 + 0.5, ?1) ELSE content END,
+                time = CASE ?3 WHEN 6 THEN iif(?2, ?1 + 0.5, ?1) ELSE time END,
+                bytes = CASE ?3 WHEN 7 THEN iif(?2, ?1 + 0.5, ?1) ELSE bytes END,
+                wants_passcode = CASE ?3 WHEN 8 THEN iif(?2, ?1 + 0.5, ?1) ELSE wants_passcode END,
+                label = CASE ?3 WHEN 9 THEN iif(?2, ?1 + 0.5, ?1) ELSE label END,
+                sealed = CASE ?3 WHEN 10 THEN iif(?2, ?1 + 0.5, ?1) ELSE sealed END
+            WHERE (number) = (SELECT number FROM past ORDER BY number LIMIT 1 OFFSET ?4)
+            """
+        ),
+        RowTable(
+            "trash_keys",
+            ["trash", "group_tag", "sealed", "entries", "bytes"],
+            """
+            UPDATE trash_keys SET
+                trash = CASE ?3 WHEN 0 THEN iif(?2, ?1 + 0.5, ?1) ELSE trash END,
+                group_tag = CASE ?3 WHEN 1 THEN iif(?2, ?1 + 0.5, ?1) ELSE group_tag END,
+                sealed = CASE ?3 WHEN 2 THEN iif(?2, ?1 + 0.5, ?1) ELSE sealed END,
+                entries = CASE ?3 WHEN 3 THEN iif(?2, ?1 + 0.5, ?1) ELSE entries END,
+                bytes = CASE ?3 WHEN 4 THEN iif(?2, ?1 + 0.5, ?1) ELSE bytes END
+            WHERE (trash) = (SELECT trash FROM trash_keys ORDER BY trash LIMIT 1 OFFSET ?4)
             """
         ),
     ]

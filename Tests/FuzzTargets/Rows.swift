@@ -8,6 +8,7 @@ import CofferFiles
 import CofferKeychain
 import CofferKeys
 import CofferMemory
+import CofferPast
 import Synchronization
 
 /// Rows may have any values: each way of reading and changing them ends with an answer or an error, and the others answer.
@@ -112,7 +113,7 @@ private struct RowCheck: ~Copyable {
     // MARK: What is done then
 
     private static func uses(of catalog: RowCatalog) -> [() throws -> Void] {
-        keychainUses(catalog) + fileUses(catalog) + accessUses(catalog)
+        keychainUses(catalog) + fileUses(catalog) + pastUses(catalog) + accessUses(catalog)
     }
 
     private static let order = CheckOrder(groups: [RowCatalog.group], repairs: false, now: 1)
@@ -130,7 +131,7 @@ private struct RowCheck: ~Copyable {
             uses.append({ _ = try store.open(key) })
             uses.append({
                 guard let item = try store.find(key) else { return }
-                for value in try store.history(of: item) { _ = try store.earlierSecret(value.number, of: item) }
+                for value in try store.formerValues(of: item).values { _ = try store.formerSecret(value.number, of: item) }
             })
             uses.append({
                 guard let item = try store.find(key) else { return }
@@ -140,7 +141,6 @@ private struct RowCheck: ~Copyable {
         for order in [order, repair] {
             uses.append({ _ = try store.checkItems(after: .min, order) })
             uses.append({ _ = try store.checkTags(after: nil, order) })
-            uses.append({ _ = try store.checkHistory(after: .min, order) })
             uses.append({ _ = try store.checkCount(order) })
         }
         uses.append({
@@ -191,10 +191,8 @@ private struct RowCheck: ~Copyable {
             })
         }
         uses.append({ _ = try store.check(after: .min, order) })
-        uses.append({ _ = try store.checkVersions(after: 0, order) })
         uses.append({ _ = try store.checkCount(order) })
         for name in names { uses += versionUses(of: name, store) }
-        uses.append({ _ = try store.checkVersions(after: 0, repair) })
         uses.append({ _ = try store.check(after: .min, repair) })
         uses.append({ _ = try store.checkCount(repair) })
         uses.append({
@@ -210,6 +208,38 @@ private struct RowCheck: ~Copyable {
             while try !store.resume(with: &removal, now: 3, until: { true }) {}
         })
         return uses
+    }
+
+    private static func pastUses(_ catalog: RowCatalog) -> [() throws -> Void] {
+        let (past, keychain, files) = (catalog.past, catalog.keychain, catalog.files)
+        return [
+            {
+                _ = try past.check(after: .min, limit: 100) { row, owner in
+                    try keychain.check(row, of: owner, for: [RowCatalog.group]) ?? files.check(row, of: owner) ?? .lost
+                }
+            },
+            {
+                for entry in try past.entries(of: RowCatalog.group, after: nil, limit: 10) {
+                    guard let label = try entry.label else { continue }
+                    let image = try past.takeOut(entry)
+                    if label.protection.store == .keychain {
+                        _ = try keychain.putBack(image, as: nil, "an item")
+                    } else {
+                        try files.putBack(image, at: ItemName("back/" + label.name), in: RowCatalog.group, now: 5)
+                    }
+                }
+            },
+            {
+                try keychain.restoreReplaced()
+                try files.restoreReplaced()
+            },
+            {
+                while let doomed = try past.nextDoomed(lifetime: 0, bound: 1, time: 1 << 60) {
+                    try files.remove(past.remove(doomed))
+                }
+            },
+            { try past.empty(RowCatalog.group) }, { _ = try past.total() },
+        ]
     }
 
     private static func versionUses(of name: ItemName, _ store: FileStore) -> [() throws -> Void] {

@@ -31,13 +31,19 @@ struct SealedColumn: Sendable {
                 + (try row.blob(4))
         },
         SealedColumn(
-            select: "SELECT id, metadata, uuid, class_key FROM keychain_history ORDER BY id LIMIT 1 OFFSET ?",
-            update: "UPDATE keychain_history SET metadata = ? WHERE id = ?",
-            key: .names(.keychain)
+            select: """
+                SELECT number, sealed, reason, owner, node, time, bytes FROM past WHERE reason = 1
+                ORDER BY number LIMIT 1 OFFSET ?
+                """,
+            update: "UPDATE past SET sealed = ? WHERE number = ?",
+            key: .names(.past)
         ) { row, _ in
-            Array("coffer keychain history v1".utf8) + (try row.blob(2)) + [
-                UInt8(truncatingIfNeeded: try row.integer(3))
-            ]
+            var writer = ByteWriter()
+            writer.write(raw: "coffer past v1".utf8)
+            writer.write(try row.integer(0))
+            for column in [2, 4, 5, 6] { writer.write(try row.optionalInteger(column) ?? 0) }
+            writer.write(raw: try row.blob(3))
+            return writer.bytes
         },
         SealedColumn(
             select: """

@@ -8,7 +8,7 @@ package struct QuarantineTable {
     package typealias SQL = (
         /// The numbers after a number, up to a limit.
         numbers: StaticString,
-        /// The stage, the damage and the time of the row with a number.
+        /// The damage and the time of the row with a number.
         head: StaticString,
         /// The highest number.
         last: StaticString,
@@ -18,13 +18,13 @@ package struct QuarantineTable {
 
     private let connection: Connection
     private let sql: SQL
-    /// The tables whose rows it holds; rows of an unknown stage count as rows of the first one.
-    private let tables: [any SealedTable]
+    /// The table whose rows it holds.
+    private let table: any SealedTable
 
-    package init(_ connection: Connection, _ sql: SQL, _ tables: [any SealedTable]) {
+    package init(_ connection: Connection, _ sql: SQL, _ table: any SealedTable) {
         self.connection = connection
         self.sql = sql
-        self.tables = tables
+        self.table = table
     }
 
     /// The rows after a number, and whether each could be restored now.
@@ -40,7 +40,7 @@ package struct QuarantineTable {
 
     /// The entry with a number; `nil` if there is none.
     package func entry(_ number: Int64, _ order: CheckOrder) throws -> QuarantineEntry? {
-        try head(number).flatMap { head in try head.table.quarantined(head, order).entry }
+        try head(number).map { try table.quarantined($0, order).entry }
     }
 
     /// Restores a row if it is authentic now and its place is free.
@@ -52,16 +52,16 @@ package struct QuarantineTable {
     /// - Throws: ``DatabaseError``.
     package func putBack(_ number: Int64, _ order: CheckOrder) throws -> QuarantineEntry? {
         guard let head = try head(number) else { return nil }
-        return try head.table.putBack(head, order) { try connection.execute(sql.remove, .integer(number)) }
+        return try table.putBack(head, order) { try connection.execute(sql.remove, .integer(number)) }
     }
 
     /// Destroys a row.
     ///
     /// - Throws: ``DatabaseError``.
     package func discard(_ number: Int64) throws {
-        guard let head = try head(number) else { return }
+        guard try head(number) != nil else { return }
         try connection.transaction {
-            try head.table.discard(number)
+            try table.discard(number)
             try connection.execute(sql.remove, .integer(number))
         }
     }
@@ -75,24 +75,14 @@ package struct QuarantineTable {
 
     private func head(_ number: Int64) throws -> QuarantineHead? {
         try connection.row(sql.head, .integer(number)) { row in
-            let stage = try row.text(0)
-            guard let table = tables.first(where: { type(of: $0).stage.rawValue == stage }) ?? tables.first else {
-                return nil
-            }
-            return QuarantineHead(
-                number: number,
-                table: table,
-                damage: Damage(rawValue: try row.text(1)) ?? .row,
-                moved: try row.integer(2)
-            )
-        } ?? nil
+            QuarantineHead(number: number, damage: Damage(rawValue: try row.text(0)) ?? .row, moved: try row.integer(1))
+        }
     }
 }
 
 /// What is stored of a row besides the row itself.
 private struct QuarantineHead {
     let number: Int64
-    let table: any SealedTable
     /// The damage.
     let damage: Damage
     let moved: Int64
@@ -105,7 +95,7 @@ extension SealedTable {
     ) throws -> (entry: QuarantineEntry, contents: Contents?) {
         let seen =
             try connection.row(Self.quarantinedRowSQL, .integer(head.number)) { row in
-                try self.examineQuarantined(row)
+                try self.examine(row)
             } ?? Examination()
         let entry = QuarantineEntry(
             store: Self.store,

@@ -56,9 +56,6 @@ package protocol SealedTable {
     /// Examines what leads to a row that is itself intact.
     func examineReferences(to number: Int64, _ seen: inout Examination<Contents>) throws
 
-    /// Examines a row in quarantine.
-    func examineQuarantined(_ row: borrowing Row) throws -> Examination<Contents>
-
     /// Whether a row is in use, and therefore not repaired.
     func isInUse(_ number: Int64) -> Bool
 
@@ -88,7 +85,6 @@ package protocol SealedTable {
 extension SealedTable {
     package func byteCount(of contents: Contents) -> Int64 { 0 }
     package func examineReferences(to number: Int64, _ seen: inout Examination<Contents>) {}
-    package func examineQuarantined(_ row: borrowing Row) throws -> Examination<Contents> { try examine(row) }
     package func isInUse(_ number: Int64) -> Bool { false }
     package func quarantine(
         _ number: Int64,

@@ -120,10 +120,13 @@ private struct ValueSequence {
         self.client = client
         query = KeychainQuery(for: item)
         isChangeable = item.accessControl == nil
-        numbers =
-            try query.map { (query) throws(CofferError) in
-                try client.call(KeychainHistoryParameters(query)).value.values.reversed().map { Int64($0.number) }
-            } ?? []
+        let former = try query.map { (query) throws(CofferError) in
+            try client.call(KeychainHistoryParameters(query)).value
+        }
+        guard former?.damaged.isEmpty ?? true else {
+            throw .damaged(quotedForDisplay(item.name), found: "a former value of it can't be read")
+        }
+        numbers = former?.values.reversed().map { Int64($0.number) } ?? []
         formerCount = numbers.count
     }
 

@@ -37,7 +37,7 @@ extension FileStore {
         try copy.rows(
             """
             SELECT content FROM file_nodes WHERE content > ?1
-            UNION SELECT content FROM file_kept WHERE content > ?1
+            UNION SELECT content FROM past WHERE content > ?1
             UNION SELECT content FROM file_quarantine
                 WHERE typeof(content) = 'blob' AND length(content) = 16 AND content > ?1
             ORDER BY 1 LIMIT ?2

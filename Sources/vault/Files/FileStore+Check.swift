@@ -12,11 +12,11 @@ extension FileStore {
             connection,
             (
                 numbers: "SELECT id FROM file_quarantine WHERE id >= ? ORDER BY id LIMIT ?",
-                head: "SELECT 'files', damage, moved FROM file_quarantine WHERE id = ?",
+                head: "SELECT damage, moved FROM file_quarantine WHERE id = ?",
                 last: "SELECT max(id) FROM file_quarantine",
                 remove: "DELETE FROM file_quarantine WHERE id = ?"
             ),
-            [rows]
+            rows
         )
     }
 

@@ -2,23 +2,23 @@ internal import CofferFileContent
 package import CofferCore
 internal import CofferDatabase
 internal import CofferKeys
-internal import CofferPast
+package import CofferPast
 
 // Former contents of files: listing, reading and restoring them.
 
 /// A former content of a file.
 package struct FormerFile {
-    let row: FileVersion
-    let image: OpenedImage
+    let row: PastRow
+    let opened: OpenedImage
 
     /// Its number: later ones have higher numbers.
     package var number: Int64 { row.number }
     /// When another content replaced it, in milliseconds since 1970.
     package let replaced: Int64
     /// Its size.
-    package var byteCount: Int64 { image.metadata.byteCount }
+    package var byteCount: Int64 { opened.metadata.byteCount }
     /// The class under which its key is wrapped.
-    package var protectionClass: ProtectionClass { image.protectionClass }
+    package var protectionClass: ProtectionClass { opened.protectionClass }
 
     /// Whether it can be read: it is as secret as the present content of the file.
     package func isReadable(as file: ProtectionClass, in state: VaultState) -> Bool {
@@ -46,12 +46,12 @@ extension FileStore {
     /// - Parameter entry: The file or the directory.
     /// - Throws: `decode` if its history is damaged; ``DatabaseError``.
     package func formerFiles(of entry: FileEntry) throws -> FormerFiles {
-        let history = try versions.history(of: entry.node.id)
+        let history = try histories.history(of: entry.node.id)
         let own = history?.keepCount
         let count = try own ?? inheritedKeepCount(of: ItemName(entry.path), in: entry.metadata.group)
         var found = FormerFiles(keepCount: count, isInherited: own == nil)
         guard let history else { return found }
-        for version in try versions.versions(of: history) {
+        for version in try past.rows(of: history.id) {
             do {
                 found.versions.append(try formerFile(version, of: entry))
             } catch let error as CofferError where error.code == .decode {
@@ -61,19 +61,18 @@ extension FileStore {
         return found
     }
 
-    private func formerFile(_ version: FileVersion, of entry: FileEntry) throws -> FormerFile {
+    private func formerFile(_ version: PastRow, of entry: FileEntry) throws -> FormerFile {
         let subject = "version \(version.number) of \(entry.quoted)"
-        let contents = try versions.contents(of: version)
-        let image = try opened(contents.image, subject)
-        guard image.columns.id == version.node,
-            image.metadata.group.utf8.elementsEqual(entry.metadata.group.utf8)
+        let former = try past.open(version, subject)
+        let opened = try opened(former.image, subject)
+        guard opened.image.node == version.node,
+            opened.metadata.group.utf8.elementsEqual(entry.metadata.group.utf8)
         else { throw CofferError.damaged(subject, found: "its row is that of another file") }
-        return FormerFile(row: version, image: image, replaced: contents.replaced)
+        return FormerFile(row: version, opened: opened, replaced: former.replaced)
     }
 
-    private func require(_ number: Int64, of entry: FileEntry) throws -> FileVersion {
-        let history = try versions.history(of: entry.node.id)
-        if let version = try history.flatMap({ try versions.versions(of: $0).first { $0.number == number } }) {
+    private func require(_ number: Int64, of entry: FileEntry) throws -> PastRow {
+        if let history = try histories.history(of: entry.node.id), let version = try past.row(number, of: history.id) {
             return version
         }
         throw CofferError(
@@ -96,25 +95,21 @@ extension FileStore {
             throw CofferError.locked(entry.quoted, in: keys.state, for: .read)
         }
         return FileItem(
-            node: former.row.node,
-            parent: former.image.columns.parent,
-            metadata: former.image.metadata,
+            node: former.opened.image.node,
+            parent: former.opened.image.parent,
+            metadata: former.opened.metadata,
             path: entry.path,
             protectionClass: former.protectionClass,
-            content: former.image.content,
-            wrappedKey: former.image.columns.wrappedKey,
-            name: FileTree.NameRow(id: former.row.node, parent: former.image.columns.parent),
+            content: former.opened.content,
+            wrappedKey: former.opened.image.wrappedKey,
+            name: FileTree.NameRow(id: former.opened.image.node, parent: former.opened.image.parent),
             version: number
         )
     }
 
     /// Whether the content of a version is still kept.
     func isKept(_ version: FileItem) throws -> Bool {
-        try connection.row(
-            "SELECT 1 FROM file_kept WHERE node = ? AND content = ?",
-            .integer(version.node),
-            .blob(version.content.bytes)
-        ) { _ in true } ?? false
+        try past.keeps(KeptContent(node: version.node, content: version.content))
     }
 
     // MARK: Going back
@@ -143,12 +138,12 @@ extension FileStore {
             throw CofferError.locked(name.quoted, in: keys.state, for: .write)
         }
         if try tree.linkCount(of: entry.node) > 1 { throw CofferError.hasOtherNames(name) }
-        guard canBeKept(place), let history = try versions.history(of: file.node) else {
+        guard canBeKept(place), let history = try histories.history(of: file.node) else {
             throw CofferError.isBeingWritten(name)
         }
         let protectionClass = file.protectionClass.stricter(former.protectionClass)
-        let wrappedKey = try rewrapped(former.image, as: protectionClass, name.quoted)
-        var metadata = former.image.metadata
+        let wrappedKey = try rewrapped(former.opened, as: protectionClass, name.quoted)
+        var metadata = former.opened.metadata
         let present = file.metadata
         metadata.name = name.lastComponent
         metadata.kind = present.kind
@@ -159,8 +154,8 @@ extension FileStore {
         metadata.didChange(at: now)
         try connection.transaction {
             try forgetRemoved()
-            try versions.remove(version)
-            try versions.move(history, to: version.node, keepCount: history.keepCount)
+            _ = try past.remove(version.number)
+            try move(history, to: former.opened.image.node, keepCount: history.keepCount)
             _ = try keep(place, in: history, now: now)
             try tree.touch(place.name.parent, now: now)
             _ = try tree.insert(
@@ -168,14 +163,13 @@ extension FileStore {
                 under: place.name.parent,
                 .file,
                 class: protectionClass,
-                content: former.image.content,
+                content: former.opened.content,
                 wrappedKey: wrappedKey,
-                as: version.node
+                as: former.opened.image.node
             )
-            try connection.execute("DELETE FROM file_kept WHERE node = ?", .integer(version.node))
         }
-        openContents.change(former.image.content, from: former.protectionClass, to: protectionClass)
-        return version.node
+        openContents.change(former.opened.content, from: former.protectionClass, to: protectionClass)
+        return former.opened.image.node
     }
 
     /// Removes versions of a file, within the open transaction.
@@ -186,7 +180,8 @@ extension FileStore {
     /// - Returns: How many were removed.
     /// - Throws: `itemNotFound` if there is no such version.
     package func removeVersions(_ number: Int64?, of entry: FileEntry) throws -> Int {
-        let doomed = try number.map { [try require($0, of: entry)] } ?? versions.versions(ofFile: entry.node.id)
+        let doomed = try number.map { [try require($0, of: entry)] }
+            ?? histories.id(of: entry.node.id).map(past.rows) ?? []
         return try connection.transaction {
             try forgetRemoved()
             for version in doomed { try destroy(version) }
@@ -198,50 +193,24 @@ extension FileStore {
 // MARK: - Checking
 
 extension FileStore {
-    /// Whether the content of a file outside of the tree is that of a version.
-    package func isVersion(_ node: Int64) throws -> Bool { try versions.contains(node: node) }
-
-    /// Checks some versions: that each belongs to a file, and that its row is authentic.
+    /// Checks a row of the past.
     ///
     /// - Parameters:
-    ///   - number: The number of the last version; `nil` at the beginning.
-    ///   - order: The parameters of the check.
-    /// - Throws: ``DatabaseError``.
-    package func checkVersions(after number: Int64?, _ order: CheckOrder) throws -> CheckSlice<Int64> {
-        var slice = CheckSlice<Int64>()
-        let rows = try versions.checked(after: number, limit: order.limit)
-        for row in rows {
-            slice.checkedCount += 1
-            guard let owner = row.owner, try hasFile(owner) else {
-                // Nothing leads to it any more.
-                if order.repairs { try connection.transaction { try destroy(row.version) } }
-                slice.findings.append(Finding(.versions, .missingOwner, repair: .rewrite, isRepaired: order.repairs))
-                continue
-            }
-            if row.isInTrash { continue }
-            do {
-                let contents = try versions.contents(of: row.version)
-                let image = try opened(contents.image, "a version")
-                if try image.columns.id != row.version.node || versions.history(of: owner) == nil {
-                    throw CofferError.damaged("a version", found: "its row is that of another file")
-                }
-            } catch let error as CofferError where error.code == .interactionNotAllowed {
-                slice.sealedCount += 1
-            } catch let error as CofferError where error.code == .decode {
-                // It can be removed, and nothing else.
-                slice.findings.append(
-                    Finding(
-                        .versions,
-                        name: "version \(row.version.number)",
-                        .metadata,
-                        repair: .copy,
-                        isRepaired: false
-                    )
-                )
-            }
+    ///   - row: The row.
+    ///   - history: The history that it belongs to.
+    /// - Returns: `nil` if no file has that history.
+    package func check(_ row: PastRow, of history: ItemID) throws -> PastCondition? {
+        guard let owner = try histories.node(of: history), try hasFile(owner) else { return nil }
+        guard row.isFormer else { return .whole }
+        do {
+            let image = try opened(try past.open(row, "a version").image, "a version").image
+            let isOwn = try image.node == row.node && histories.history(of: owner) != nil
+            return isOwn ? .whole : .damaged(name: "version \(row.number)")
+        } catch let error as CofferError where error.code == .interactionNotAllowed {
+            return .sealed
+        } catch let error as CofferError where error.code == .decode {
+            return .damaged(name: "version \(row.number)")
         }
-        slice.next = rows.count < order.limit ? nil : rows.last?.version.number
-        return slice
     }
 
     /// Whether a file is in the tree, in quarantine or in the trash.
@@ -249,7 +218,7 @@ extension FileStore {
         try connection.row(
             """
             SELECT 1 FROM file_nodes WHERE id = ?1
-            UNION ALL SELECT 1 FROM file_kept WHERE node = ?1
+            UNION ALL SELECT 1 FROM past WHERE node = ?1
             UNION ALL SELECT 1 FROM file_quarantine WHERE row = ?1 LIMIT 1
             """,
             .integer(node)

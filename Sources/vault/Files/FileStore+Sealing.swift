@@ -1,7 +1,7 @@
 internal import CofferCore
 internal import CofferDatabase
 internal import CofferKeys
-internal import CofferMemory
+internal import CofferPast
 
 // The names of files are under the passcode. A change before the first unlock that needs a sealed row is completed after
 // it, a few rows at a time.
@@ -9,34 +9,16 @@ internal import CofferMemory
 extension FileStore {
     // MARK: Replacing what is sealed
 
-    /// Sets the metadata of a file aside that is being replaced before the first unlock, for ``restoreReplaced()``.
+    /// Sets the row of a file aside that is being replaced before the first unlock, for ``restoreReplaced()``.
     ///
     /// - Parameters:
     ///   - place: The row, which is still there.
     ///   - node: The row of the new file.
     func setAside(_ place: FileTree.Place, for node: Int64) throws {
         // What replaced another file before the first unlock as well has no date of its own.
-        try connection.execute(
-            "UPDATE OR IGNORE file_replaced SET node = ? WHERE node = ?",
-            .integer(node),
-            .integer(place.id)
-        )
-        if connection.changes > 0 { return }
-        let sealed = try tree.row(numbered: place.id) { row in
-            (context: FileTree.context(try tree.columns(of: row, "a file"), try row.blob(2)), metadata: try row.blob(7))
-        }
-        guard let sealed else { return }
-        try connection.execute(
-            "INSERT INTO file_replaced (node, context, metadata) VALUES (?, ?, ?)",
-            .integer(node),
-            .blob(sealed.context),
-            .blob(sealed.metadata)
-        )
-    }
-
-    /// Whether there is something for ``restoreReplaced()``.
-    package func hasReplaced() throws -> Bool {
-        try connection.row("SELECT 1 FROM file_replaced LIMIT 1") { _ in true } ?? false
+        if let former = try histories.id(of: place.id), try !past.aside(of: former).isEmpty { return }
+        guard let image = try image(of: place.id, "a file") else { return }
+        try past.setAside(image, of: try histories.set(node, keepCount: nil).id, keeping: 0)
     }
 
     /// Gives files that were replaced before the first unlock their creation date, their kind and what they keep of a
@@ -44,44 +26,26 @@ extension FileStore {
     ///
     /// - Throws: ``DatabaseError``.
     package func restoreReplaced() throws {
-        let numbers = try connection.numbers(
-            "SELECT node FROM file_replaced WHERE node > ? ORDER BY node LIMIT ?",
-            after: .min,
-            limit: .max
-        )
-        // A damaged one stays, for when doctor has put the file back.
-        for number in numbers { try connection.unlessDamaged { try restoreReplaced(by: number) } }
+        for history in try past.ownersOfAside() {
+            guard let node = try histories.node(of: history) else { continue }
+            // A damaged one stays, for when doctor has put the file back.
+            try connection.unlessDamaged { try restoreReplaced(of: history, by: node) }
+        }
     }
 
-    /// Gives one of them back what it had; that of a file in the trash waits until the file is back.
-    func restoreReplaced(by number: Int64) throws {
-        guard var node = try tree.node(numbered: number, "a file") else {
-            // It is gone, unless it is in quarantine or in the trash.
-            return try connection.execute(
-                """
-                DELETE FROM file_replaced WHERE node = ?1
-                    AND NOT EXISTS (SELECT 1 FROM file_quarantine WHERE row = ?1)
-                    AND NOT EXISTS (SELECT 1 FROM file_kept WHERE node = ?1)
-                """,
-                .integer(number)
-            )
+    /// Gives one of them back what it had.
+    func restoreReplaced(of history: ItemID, by number: Int64) throws {
+        guard var node = try tree.node(numbered: number, "a file"), let image = try past.aside(of: history).first else {
+            return
         }
-        let former = try connection.row(
-            "SELECT context, metadata FROM file_replaced WHERE node = ?",
-            .integer(number)
-        ) { row in
-            let context = try row.blob(0)
-            return try row.withBlob(1) { sealed in
-                try NodeMetadata(decoding: try keys.openNames(sealed, of: .files, context: context).exposeBytes())
-            }
-        }
-        guard let former else { return }
+        let former = try opened(image, "a file").metadata
         node.metadata.created = former.created
         node.metadata.kind = node.metadata.kind ?? former.kind
         if node.metadata.extended.all.isEmpty { node.metadata.extended = former.extended }
         if node.metadata.ownership == Ownership() { node.metadata.ownership = former.ownership }
         try tree.update(node)
-        try connection.execute("DELETE FROM file_replaced WHERE node = ?", .integer(number))
+        try past.removeAside(of: history)
+        if let history = try histories.history(of: number) { try forgetUnused(history, of: number) }
     }
 
     // MARK: Open files

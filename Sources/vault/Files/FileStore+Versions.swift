@@ -4,8 +4,7 @@ internal import CofferDatabase
 internal import CofferKeys
 internal import CofferPast
 
-// The former contents of files. What is replaced leaves the tree as what goes to the trash does: its content stays where it
-// is, with the rows of its rewritten chunks, and its row is kept, sealed.
+// The former contents of files.
 
 /// A file that takes the name of another one.
 struct Heir {
@@ -33,19 +32,19 @@ extension FileStore {
         func remove() throws -> ItemID? {
             try removeName(place.name, of: place.id, content: place.content, now: now)
         }
-        let isUsed = try keepCount != nil || !versions.isEmpty
+        let isUsed = try keepCount != nil || !histories.isEmpty
         guard isUsed, place.kind == .file else { return try remove() }
         if place.name.id != place.id, try tree.linkCount(of: place.id) > 1 {
             // The file stays with its other names, and so do its versions.
-            if let keepCount { try versions.set(heir.node, keepCount: keepCount) }
+            if let keepCount { try histories.set(heir.node, keepCount: keepCount) }
             return try remove()
         }
-        let former = try versions.history(of: place.id)
-        let own = try keepCount ?? former?.keepCount ?? versions.history(of: heir.node)?.keepCount
+        let former = try histories.history(of: place.id)
+        let own = try keepCount ?? former?.keepCount ?? histories.history(of: heir.node)?.keepCount
         let count = try own ?? inheritedKeepCount(of: heir.name, in: heir.group)
         if former == nil && own == nil && count == 0 { return try remove() }
-        let history = try former ?? versions.set(place.id, keepCount: own)
-        try versions.move(history, to: heir.node, keepCount: own)
+        let history = try former ?? histories.set(place.id, keepCount: own)
+        try move(history, to: heir.node, keepCount: own)
         let dead = count > 0 && canBeKept(place) ? try keep(place, in: history, now: now) : try remove()
         try trim(history, to: count)
         if place.protectionClass != heir.protectionClass { try align(history, with: heir.protectionClass) }
@@ -70,76 +69,65 @@ extension FileStore {
         else { throw CofferError.isBeingWritten(name) }
     }
 
+    /// Lets a history go on with another file; that of the other file is emptied into it.
+    ///
+    /// - Throws: `interactionNotAllowed` before the first unlock, if the other file has versions.
+    func move(_ history: FileHistory, to node: Int64, keepCount: Int?) throws {
+        if let other = try histories.history(of: node), other.id != history.id {
+            try past.move(from: other.id, to: history.id)
+        }
+        try histories.move(history, to: node, keepCount: keepCount)
+    }
+
     /// Moves a file out of the tree into a history.
     ///
     /// - Returns: `nil`: its content stays.
     func keep(_ place: FileTree.Place, in history: FileHistory, now: Int64) throws -> ItemID? {
         guard let content = place.content, let image = try versionImage(of: place) else { return nil }
-        try connection.execute(
-            "INSERT INTO file_kept (node, content) VALUES (?, ?)",
-            .integer(place.id),
-            .blob(content.bytes)
-        )
-        if place.name.id != place.id { try tree.delete(place.name.id, content: nil) }
-        try unlink(place.id)
-        try tree.delete(place.id, content: nil)
-        let byteCount = byteCount(of: place, content).nearestSum(Int64(image.count))
         let isNamed = place.protectionClass?.isNamedInEveryState ?? false
-        let contents = VersionContents(replaced: now, isNamedInEveryState: isNamed, image: image)
-        try versions.add(contents, node: place.id, byteCount: byteCount, to: history)
+        try past.add(
+            FormerRow(replaced: now, isNamedInEveryState: isNamed, image: image),
+            to: history.id,
+            keeping: KeptContent(node: place.id, content: content),
+            of: byteCount(of: place, content)
+        )
+        try takeOut(place)
         return nil
     }
 
     /// The row of a file as a version of it: without what the file has beside its content, if that can be told apart.
-    private func versionImage(of place: FileTree.Place) throws -> [UInt8]? {
+    private func versionImage(of place: FileTree.Place) throws -> RowImage? {
         guard let image = try image(of: place.id, "a file") else { return nil }
-        guard let node = place.node, let content = place.content, let protectionClass = place.protectionClass else {
-            return image.encoded
-        }
-        return try sealed(
-            OpenedImage(
-                columns: image.columns,
-                nameTag: image.nameTag,
-                protectionClass: protectionClass,
-                content: content,
-                metadata: node.metadata,
-                versions: []
-            )
-        )
+        // Of an open file it may be known before the first unlock, too.
+        guard let metadata = place.node?.metadata else { return image }
+        return try sealed(image, metadata)
     }
 
     /// Seals the row of a version.
-    private func sealed(_ image: OpenedImage) throws -> [UInt8] {
-        var metadata = image.metadata
+    private func sealed(_ image: RowImage, _ metadata: NodeMetadata) throws -> RowImage {
+        var (image, metadata) = (image, metadata)
         // The file that has the name keeps them, and they follow its class.
         metadata.extended = ExtendedAttributes()
-        let node = FileTree.Node(image.columns, metadata)
-        return FileImage(
-            columns: FileTree.Columns(node),
-            nameTag: image.nameTag,
-            metadata: try tree.seal(node, image.nameTag)
-        ).encoded
+        image.metadata = try tree.seal(FileTree.Node(FileTree.Columns(image), metadata), image.tag)
+        return image
     }
 
     /// Destroys the oldest versions of a history, beyond those that it keeps.
     @discardableResult
     private func trim(_ history: FileHistory, to count: Int) throws -> Int {
-        let doomed = try versions.excess(of: history, beyond: count, bound: Limits.versionBytes)
+        let doomed = try past.excess(of: history.id, beyond: count, bound: Limits.versionBytes)
         for version in doomed { try destroy(version) }
         return doomed.count
     }
 
-    func destroy(_ version: FileVersion) throws {
-        try versions.remove(version)
-        try unlink(version.node)
-        try destroyKept(version.node)
-    }
+    func destroy(_ version: PastRow) throws { try remove(try past.remove(version.number)) }
 
-    /// Destroys the versions of a file that is removed, or whose row is in the trash, within the open transaction.
+    /// Destroys the versions of a file that is removed, within the open transaction.
     func destroyVersions(ofFile node: Int64) throws {
-        if try versions.isEmpty { return }
-        for version in try versions.versions(ofFile: node) { try destroy(version) }
-        try versions.forget(node)
+        guard let history = try histories.id(of: node) else { return }
+        for version in try past.rows(of: history) { try destroy(version) }
+        try past.removeAll(of: history)
+        try histories.forget(node)
     }
 
     /// Destroys the versions of a file in quarantine.
@@ -162,7 +150,7 @@ extension FileStore {
     func inheritedKeepCount(of name: ItemName, in group: String) throws -> Int {
         var count = 0
         try tree.forEachDirectory(around: name, in: group) { directory in
-            count = try versions.history(of: directory.id)?.keepCount ?? count
+            count = try histories.history(of: directory.id)?.keepCount ?? count
         }
         return count
     }
@@ -184,23 +172,30 @@ extension FileStore {
             )
         }
         return try connection.transaction {
-            let history = try versions.set(entry.node.id, keepCount: count)
+            let history = try histories.set(entry.node.id, keepCount: count)
             if entry.isDirectory {
                 var node = entry.node
                 node.metadata.flags.insert(.stays)
                 if node.metadata != entry.node.metadata { try tree.update(node) }
-                if count == nil { try versions.forget(entry.node.id) }
+                if count == nil { try histories.forget(entry.node.id) }
                 return 0
             }
             let limit = try count ?? inheritedKeepCount(of: ItemName(entry.path), in: entry.metadata.group)
             let trimmed = try trim(history, to: limit)
-            if try count == nil && versions.versions(of: history).isEmpty { try versions.forget(entry.node.id) }
+            try forgetUnused(history, of: entry.node.id)
             return trimmed
         }
     }
 
+    /// Forgets a history that neither keeps nor says anything.
+    func forgetUnused(_ history: FileHistory, of node: Int64) throws {
+        guard history.keepCount == nil, try past.rows(of: history.id).isEmpty, try past.aside(of: history.id).isEmpty
+        else { return }
+        try histories.forget(node)
+    }
+
     /// Whether any file may keep versions: then what was written to one is synced before it is replaced.
-    package var mayKeepVersions: Bool { get throws { try !versions.isEmpty } }
+    package var mayKeepVersions: Bool { get throws { try !histories.isEmpty } }
 
     // MARK: Classes
 
@@ -208,30 +203,27 @@ extension FileStore {
     ///
     /// - Throws: `interactionNotAllowed` if a key that is needed is not in memory; `decode` if a version is damaged.
     func protectVersions(of node: Int64, as protectionClass: ProtectionClass) throws {
-        if try versions.isEmpty { return }
-        guard let history = try versions.history(of: node) else { return }
-        for version in try versions.versions(of: history) { try protect(version, in: history) { _ in protectionClass } }
+        guard let history = try histories.history(of: node) else { return }
+        for version in try past.rows(of: history.id) { try protect(version) { _ in protectionClass } }
     }
 
     /// - Parameter wanted: The class that a version gets, by the one that it has.
-    private func protect(
-        _ version: FileVersion,
-        in history: FileHistory,
-        as wanted: (ProtectionClass) -> ProtectionClass
-    ) throws {
+    private func protect(_ version: PastRow, as wanted: (ProtectionClass) -> ProtectionClass) throws {
         let subject = "version \(version.number) of a file"
-        let contents = try versions.contents(of: version)
-        let image = try opened(contents.image, subject)
-        let protectionClass = wanted(image.protectionClass)
-        if image.protectionClass == protectionClass { return }
-        let changed = image.with(protectionClass, try rewrapped(image, as: protectionClass, subject))
-        let row = VersionContents(
-            replaced: contents.replaced,
+        let former = try past.open(version, subject)
+        let opened = try opened(former.image, subject)
+        let protectionClass = wanted(opened.protectionClass)
+        if opened.protectionClass == protectionClass { return }
+        var image = opened.image
+        image.classKey = UInt8(FileTree.code(of: protectionClass))
+        image.wrappedKey = try rewrapped(opened, as: protectionClass, subject)
+        let row = FormerRow(
+            replaced: former.replaced,
             isNamedInEveryState: protectionClass.isNamedInEveryState,
-            image: try sealed(changed)
+            image: try sealed(image, opened.metadata)
         )
-        try versions.write(row, as: version, in: history)
-        openContents.change(image.content, from: image.protectionClass, to: protectionClass)
+        try past.write(row, as: version)
+        openContents.change(opened.content, from: opened.protectionClass, to: protectionClass)
     }
 
     /// Gives versions the class of what has replaced them, if that is stricter and the keys for it are in memory.
@@ -239,9 +231,9 @@ extension FileStore {
     /// Otherwise they keep the class that their content had, and are read as long as both classes can be.
     private func align(_ history: FileHistory, with protectionClass: ProtectionClass) throws {
         guard keys.opensNames else { return }
-        for version in try versions.versions(of: history) {
+        for version in try past.rows(of: history.id) {
             do {
-                try connection.transaction { try protect(version, in: history) { $0.stricter(protectionClass) } }
+                try connection.transaction { try protect(version) { $0.stricter(protectionClass) } }
             } catch let error as CofferError where error.code == .interactionNotAllowed {
                 continue
             } catch let error where error.isDamage {
@@ -253,42 +245,20 @@ extension FileStore {
 
     /// The key of a version, wrapped for a class.
     func rewrapped(
-        _ image: OpenedImage,
+        _ opened: OpenedImage,
         as protectionClass: ProtectionClass,
         _ subject: String
     ) throws(CofferError) -> [UInt8] {
-        if image.protectionClass == protectionClass { return image.columns.wrappedKey }
+        if opened.protectionClass == protectionClass { return opened.image.wrappedKey }
         do throws(KeyError) {
             return unsafe try keys.rewrapFileKey(
-                image.columns.wrappedKey.span.bytes,
-                from: image.protectionClass,
+                opened.image.wrappedKey.span.bytes,
+                from: opened.protectionClass,
                 to: protectionClass,
-                of: image.content
+                of: opened.content
             )
         } catch {
             throw error.cofferError(subject, in: keys.state, for: .write)
         }
-    }
-}
-
-extension OpenedImage {
-    /// The row with another class.
-    fileprivate func with(_ protectionClass: ProtectionClass, _ wrappedKey: [UInt8]) -> OpenedImage {
-        OpenedImage(
-            columns: FileTree.Columns(
-                id: columns.id,
-                parent: columns.parent,
-                kind: columns.kind,
-                classKey: FileTree.code(of: protectionClass),
-                content: columns.content,
-                wrappedKey: wrappedKey,
-                target: nil
-            ),
-            nameTag: nameTag,
-            protectionClass: protectionClass,
-            content: content,
-            metadata: metadata,
-            versions: []
-        )
     }
 }

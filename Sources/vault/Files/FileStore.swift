@@ -17,7 +17,8 @@ package final class FileStore {
     package let contents: ContentDirectory
     let tree: FileTree
     let chunks: ChunkTable
-    let versions: VersionStore
+    let past: PastStore
+    let histories: FileHistories
     var openContents = OpenContents()
     /// The chunks that were opened last on the daemon's thread.
     let recentChunks = ChunkReader(keeping: Limits.openedChunks)
@@ -59,7 +60,8 @@ package final class FileStore {
         self.contents = contents
         tree = FileTree(connection: connection, keys: keys)
         chunks = ChunkTable(connection, keys)
-        versions = VersionStore(connection: connection, keys: keys)
+        past = PastStore(connection: connection, keys: keys)
+        histories = FileHistories(connection, keys)
         tree.recent.isInUse = { [unowned self] in openFiles[$0] != nil }
     }
 
@@ -252,7 +254,7 @@ package final class FileStore {
                 let heir = Heir(node: node, protectionClass: write.protectionClass, name: name, group: group)
                 dead = try replace(place, by: heir, keepCount: keepCount, now: now)
             } else if let keepCount {
-                try versions.set(node, keepCount: keepCount)
+                try histories.set(node, keepCount: keepCount)
             }
             var metadata = NodeMetadata(
                 group: group,

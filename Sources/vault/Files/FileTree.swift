@@ -239,7 +239,7 @@ struct FileTree {
         try connection.row(
             """
             SELECT 1 FROM file_nodes WHERE content = ?1
-            UNION ALL SELECT 1 FROM file_kept WHERE content = ?1
+            UNION ALL SELECT 1 FROM past WHERE content = ?1
             UNION ALL SELECT 1 FROM file_quarantine WHERE content = ?1 LIMIT 1
             """,
             .blob(content.bytes)

@@ -30,6 +30,18 @@ struct ItemMetadata {
         self.moveCount = moveCount
     }
 
+    /// The same of another secret, or with other attributes.
+    func with(_ attributes: ItemAttributes, _ secretTag: [UInt8]) -> ItemMetadata {
+        ItemMetadata(
+            attributes: attributes,
+            created: created,
+            modified: modified,
+            secretByteCount: secretByteCount,
+            secretTag: secretTag,
+            moveCount: moveCount
+        )
+    }
+
     /// The size of encoded attributes, known before they are encoded.
     ///
     /// The access control, the decision and the count of moves are left out: no client can make them large.

@@ -13,8 +13,8 @@ struct ItemRows: SealedTable {
         """
     static let quarantineSQL: StaticString = """
         INSERT INTO keychain_quarantine
-            (stage, damage, moved, row, uuid, class_key, primary_tag, metadata, wrapped_key, secret)
-        SELECT 'keychainItems', ?, ?, id, uuid, class_key, primary_tag, metadata, wrapped_key, secret
+            (damage, moved, row, uuid, class_key, primary_tag, metadata, wrapped_key, secret)
+        SELECT ?, ?, id, uuid, class_key, primary_tag, metadata, wrapped_key, secret
         FROM keychain_items WHERE id = ?
         """
     static let removeSQL: StaticString = "DELETE FROM keychain_items WHERE id = ?"
@@ -101,7 +101,6 @@ struct ItemRows: SealedTable {
         return 0
     }
 
-    /// Moves an item, and its former values with it.
     func quarantine(
         _ number: Int64,
         _ seen: Examination<ItemAttributes>,
@@ -109,29 +108,12 @@ struct ItemRows: SealedTable {
         _ now: Int64
     ) throws -> Int {
         try connection.transaction {
-            // Before its former values, so that they are restored after it.
-            try connection.execute(Self.quarantineSQL, .text(damage.rawValue), .integer(now), .integer(number))
-            try connection.execute(
-                """
-                INSERT INTO keychain_quarantine (stage, damage, moved, row, uuid, class_key, metadata, wrapped_key, secret)
-                SELECT 'formerValues', 'missingOwner', ?, id, uuid, class_key, metadata, wrapped_key, secret
-                FROM keychain_history WHERE uuid = (SELECT uuid FROM keychain_items WHERE id = ?) ORDER BY id
-                """,
-                .integer(now),
-                .integer(number)
-            )
-            let formerCount = connection.changes
-            try connection.execute(
-                "DELETE FROM keychain_history WHERE uuid = (SELECT uuid FROM keychain_items WHERE id = ?)",
-                .integer(number)
-            )
             if let attributes = seen.contents {
                 try store.removeTags(of: attributes, number)
             } else {
                 try connection.execute("DELETE FROM keychain_tags WHERE item = ?", .integer(number))
             }
-            try connection.execute(Self.removeSQL, .integer(number))
-            return 1 + formerCount
+            return try move(number, damage, now)
         }
     }
 
@@ -149,7 +131,18 @@ struct ItemRows: SealedTable {
 
     func complete(_ number: Int64, _ contents: ItemAttributes) throws { try store.addTags(of: contents, number) }
 
-    func discard(_ number: Int64) {}
+    /// Destroys the former values of a row that no other item has.
+    func discard(_ number: Int64) throws {
+        try connection.execute(
+            """
+            DELETE FROM past WHERE entry IS NULL AND owner = (
+                SELECT uuid FROM keychain_quarantine AS moved WHERE id = ?1 AND typeof(uuid) = 'blob'
+                    AND NOT EXISTS (SELECT 1 FROM keychain_items WHERE keychain_items.uuid = moved.uuid)
+                    AND NOT EXISTS (SELECT 1 FROM keychain_quarantine AS other WHERE other.uuid = moved.uuid AND id <> ?1))
+            """,
+            .integer(number)
+        )
+    }
 
     /// Items of one name, by their row numbers: the newer one is the one that look-ups find.
     func duplicates() throws -> [(found: Int64, hidden: Int64)] {

@@ -1,7 +1,7 @@
 package import CofferDatabase
 
 extension KeychainStore {
-    /// The tables of the store: every change of them is a migration after these.
+    /// The tables of the store, which follow those of the past: every change of them is a migration after these.
     package static let migrations = [
         Migration(
             name: "keychain",
@@ -26,19 +26,8 @@ extension KeychainStore {
                     BEGIN UPDATE keychain_count SET items = items - 1; END;
                 CREATE TABLE keychain_tags (tag BLOB NOT NULL, item INTEGER NOT NULL, PRIMARY KEY (tag, item))
                     STRICT, WITHOUT ROWID;
-                CREATE TABLE keychain_history (
-                    id INTEGER PRIMARY KEY,
-                    uuid BLOB NOT NULL,
-                    class_key INTEGER NOT NULL,
-                    metadata BLOB NOT NULL,
-                    wrapped_key BLOB NOT NULL,
-                    secret BLOB NOT NULL
-                ) STRICT;
-                CREATE INDEX keychain_history_items ON keychain_history (uuid, id);
-                CREATE INDEX keychain_history_akpu ON keychain_history (id) WHERE class_key = 22;
                 CREATE TABLE keychain_quarantine (
                     id INTEGER PRIMARY KEY,
-                    stage TEXT NOT NULL,
                     damage TEXT NOT NULL,
                     moved INTEGER NOT NULL,
                     row INTEGER NOT NULL,
@@ -49,17 +38,9 @@ extension KeychainStore {
                     wrapped_key ANY,
                     secret ANY
                 ) STRICT;
-                CREATE TABLE keychain_replaced (
-                    id INTEGER PRIMARY KEY,
-                    item INTEGER NOT NULL,
-                    metadata BLOB NOT NULL,
-                    wrapped_key BLOB NOT NULL,
-                    secret BLOB NOT NULL
-                ) STRICT;
-                CREATE INDEX keychain_replaced_items ON keychain_replaced (item, id);
-                CREATE TRIGGER keychain_items_replaced AFTER DELETE ON keychain_items
-                    WHEN NOT EXISTS (SELECT 1 FROM keychain_quarantine WHERE row = OLD.id AND stage = 'keychainItems')
-                    BEGIN DELETE FROM keychain_replaced WHERE item = OLD.id; END;
+                CREATE TRIGGER keychain_items_past AFTER DELETE ON keychain_items
+                    WHEN NOT EXISTS (SELECT 1 FROM keychain_quarantine WHERE uuid = OLD.uuid)
+                    BEGIN DELETE FROM past WHERE owner = OLD.uuid AND entry IS NULL; END;
                 """
         )
     ]

@@ -257,11 +257,7 @@ extension KeychainStore {
         guard PasswordBinding(control) != PasswordBinding(item.attributes.accessControl) else { return rebound }
         try checkWritable(item, as: item.accessibility)
         try connection.transaction {
-            for value in try history(of: item) {
-                let former = try earlierSecret(value.number, of: item, with: context)
-                let sealed = try seal(former, of: item.id, as: item.accessibility, attributes, context?.password)
-                try writeHistory(value, sealed, of: item, item.accessibility)
-            }
+            try rebindFormerValues(of: item, to: attributes, context)
             let secret = try secret(of: item, with: context)
             let sealed = try seal(secret, of: item.id, as: item.accessibility, attributes, context?.password)
             try write(metadata(of: rebound, sealed), sealed, item, item.accessibility)

@@ -19,30 +19,24 @@ package struct TagPlace: Sendable {
 
 extension KeychainStore {
     private var items: ItemRows { ItemRows(store: self) }
-    private var formerValues: FormerValueRows { FormerValueRows(store: self) }
 
-    /// The quarantine of items and former values.
+    /// The quarantine of items.
     package var quarantineTable: QuarantineTable {
         QuarantineTable(
             connection,
             (
                 numbers: "SELECT id FROM keychain_quarantine WHERE id >= ? ORDER BY id LIMIT ?",
-                head: "SELECT stage, damage, moved FROM keychain_quarantine WHERE id = ?",
+                head: "SELECT damage, moved FROM keychain_quarantine WHERE id = ?",
                 last: "SELECT max(id) FROM keychain_quarantine",
                 remove: "DELETE FROM keychain_quarantine WHERE id = ?"
             ),
-            [items, formerValues]
+            items
         )
     }
 
     /// Checks some items, as ``SealedTable/check(after:_:)``.
     package func checkItems(after place: Int64?, _ order: CheckOrder) throws -> CheckSlice<Int64> {
         try items.check(after: place, order)
-    }
-
-    /// Checks some former values of secrets, as ``SealedTable/check(after:_:)``.
-    package func checkHistory(after place: Int64?, _ order: CheckOrder) throws -> CheckSlice<Int64> {
-        try formerValues.check(after: place, order)
     }
 
     /// Compares the number of items with the stored count.

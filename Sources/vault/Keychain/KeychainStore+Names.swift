@@ -2,16 +2,12 @@ package import CofferCore
 internal import CofferDatabase
 internal import CofferKeys
 package import CofferMemory
+internal import CofferPast
 
 // Names are under the passcode. Before the first unlock a deposit is replaced all the same, and what it had before is
 // set aside; after it, that is given back.
 
 extension KeychainStore {
-    /// Whether there is something for ``restoreReplaced()``.
-    package func hasReplaced() throws -> Bool {
-        try connection.row("SELECT 1 FROM keychain_replaced LIMIT 1") { _ in true } ?? false
-    }
-
     /// The number of items whose names can be read after the first unlock only.
     package func sealedCount() throws -> Int {
         if keys.opensNames { return 0 }
@@ -160,23 +156,10 @@ extension KeychainStore {
             moveCount: keys.moveCount
         )
         try connection.transaction {
-            try connection.execute(
-                """
-                INSERT INTO keychain_replaced (item, metadata, wrapped_key, secret)
-                SELECT id, metadata, wrapped_key, secret FROM keychain_items WHERE id = ?
-                """,
-                .integer(row.number)
-            )
             // The first one has the attributes; of the others as many are kept as a history has at most.
-            try connection.execute(
-                """
-                DELETE FROM keychain_replaced WHERE item = ?1
-                    AND id > (SELECT min(id) FROM keychain_replaced WHERE item = ?1)
-                    AND id NOT IN (SELECT id FROM keychain_replaced WHERE item = ?1 ORDER BY id DESC LIMIT ?2)
-                """,
-                .integer(row.number),
-                .integer(Int64(Limits.historyValues))
-            )
+            if let image = try image(ofRow: row.number) {
+                try past.setAside(image, of: row.id, keeping: Limits.historyValues)
+            }
             try connection.execute(
                 "UPDATE keychain_items SET metadata = ?, wrapped_key = ?, secret = ? WHERE id = ?",
                 .blob(try seal(metadata, of: row.id, row.accessibility, row.primaryTag)),
@@ -188,68 +171,22 @@ extension KeychainStore {
         return row.id
     }
 
-    /// What was set aside of a deposit.
-    private struct Replaced {
-        let metadata: ItemMetadata
-        let sealed: SealedSecret
-    }
-
     /// Gives deposits that were replaced before the first unlock their attributes and their former values back, within
     /// the open transaction.
     ///
     /// - Throws: ``DatabaseError``.
     package func restoreReplaced() throws {
-        let numbers = try connection.numbers(
-            "SELECT DISTINCT item FROM keychain_replaced WHERE item > ? ORDER BY item LIMIT ?",
-            after: .min,
-            limit: .max
-        )
         // What belongs to a damaged one stays, for when doctor has put the item back.
-        for number in numbers {
-            try connection.unlessDamaged {
-                if let item = try item(at: number) {
-                    try restoreReplaced(of: item)
-                } else {
-                    try forgetReplaced(of: number)
-                }
-            }
+        for owner in try past.ownersOfAside() {
+            try connection.unlessDamaged { if let item = try find(owner) { try restoreReplaced(of: item) } }
         }
     }
 
-    /// Drops what was set aside of an item that is gone, and not in quarantine.
-    private func forgetReplaced(of number: Int64) throws {
-        try connection.execute(
-            """
-            DELETE FROM keychain_replaced WHERE item = ?1
-                AND NOT EXISTS (SELECT 1 FROM keychain_quarantine WHERE row = ?1 AND stage = 'keychainItems')
-            """,
-            .integer(number)
-        )
-    }
-
     private func restoreReplaced(of item: KeychainItem) throws {
-        guard
-            let tag = try connection.row(
-                "SELECT primary_tag FROM keychain_items WHERE id = ?",
-                .integer(item.row),
-                read: { try $0.blob(0) }
-            )
-        else { return }
-        let context = Self.metadataContext(item.id, Int64(ClassKeyName(item.accessibility).rawValue), tag)
-        var replaced: [Replaced] = []
-        try connection.rows(
-            "SELECT metadata, wrapped_key, secret FROM keychain_replaced WHERE item = ? ORDER BY id",
-            .integer(item.row)
-        ) { row in
-            let sealed = SealedSecret(wrappedKey: try row.blob(1), secret: try row.blob(2))
-            do {
-                let metadata = try row.withBlob(0) { try ItemMetadata(decoding: try openNames($0, context)) }
-                // One that was exchanged is no former value of this item.
-                if metadata.secretTag == secretTag(sealed.wrappedKey, sealed.secret) {
-                    replaced.append(Replaced(metadata: metadata, sealed: sealed))
-                }
-            } catch KeyError.damaged {} catch is ByteReader.Malformed {}
-            return true
+        guard let tag = try image(ofRow: item.row)?.tag else { return }
+        // One that was exchanged is no former value of this item.
+        let replaced = try past.aside(of: item.id).compactMap { image in
+            image.id == item.id ? try? opened(image, item.attributes.quoted) : nil
         }
         // Interim attributes may be no more than what a query named.
         guard let first = replaced.first(where: { primaryTag($0.metadata.attributes) == tag }) else { return }
@@ -260,11 +197,11 @@ extension KeychainStore {
             if !later.decision.isEmpty { attributes.decision = later.decision }
         }
         let dates = replaced.dropFirst().map(\.metadata.modified) + [item.modified]
-        for (value, date) in zip(replaced, dates) where attributes.historyLimit > 0 {
-            try addHistory(of: item, value.sealed, replaced: date, byteCount: value.metadata.secretByteCount)
+        for (former, date) in zip(replaced, dates) where attributes.historyLimit > 0 {
+            try addFormerValue(former.image, of: item, replaced: date)
         }
-        try trimHistory(of: item.id, to: attributes.historyLimit)
+        try trimFormerValues(of: item.id, to: attributes.historyLimit)
         try rewrite(item, attributes, created: first.metadata.created)
-        try connection.execute("DELETE FROM keychain_replaced WHERE item = ?", .integer(item.row))
+        try past.removeAside(of: item.id)
     }
 }

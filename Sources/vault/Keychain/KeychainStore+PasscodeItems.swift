@@ -1,5 +1,6 @@
 internal import CofferCore
 internal import CofferDatabase
+internal import CofferPast
 
 // Items that want a passcode: those of ``Accessibility/whenPasscodeSetThisDeviceOnly``.
 
@@ -9,8 +10,8 @@ extension KeychainStore {
         try connection.row("SELECT count(*) FROM keychain_items WHERE class_key = 22") { Int(try $0.integer(0)) } ?? 0
     }
 
-    /// Removes the items with ``Accessibility/whenPasscodeSetThisDeviceOnly``, whose key was destroyed with the
-    /// passcode.
+    /// Removes the items with ``Accessibility/whenPasscodeSetThisDeviceOnly``, whose key was destroyed with the passcode,
+    /// from the keychain, its quarantine and the past.
     package func removeWantingPasscode() throws {
         try connection.transaction {
             // This scans all tags.
@@ -21,15 +22,14 @@ extension KeychainStore {
                     """
                 )
             }
-            // A former value of another class has lost its item.
-            try connection.execute(
-                """
-                DELETE FROM keychain_history WHERE uuid IN (SELECT uuid FROM keychain_items WHERE class_key = 22)
-                """
-            )
             try connection.execute("DELETE FROM keychain_items WHERE class_key = 22")
-            try connection.execute("DELETE FROM keychain_history WHERE class_key = 22")
             try connection.execute("DELETE FROM keychain_quarantine WHERE class_key = 22")
+            try past.removeWantingPasscode()
         }
     }
+}
+
+extension Accessibility {
+    /// Whether its items are destroyed with the passcode.
+    var wantsPasscode: Bool { self == .whenPasscodeSetThisDeviceOnly }
 }

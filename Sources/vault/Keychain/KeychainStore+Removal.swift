@@ -22,17 +22,10 @@ extension KeychainStore {
         }
     }
 
-    /// Removes a row that can't be opened, and its history by the reference in the row.
+    /// Removes a row that can't be opened.
     private func removeDamaged(_ attributes: ItemAttributes) throws {
         let tag = primaryTag(attributes)
         try connection.transaction {
-            try connection.execute(
-                """
-                DELETE FROM keychain_history
-                WHERE uuid = (SELECT uuid FROM keychain_items WHERE primary_tag = ?)
-                """,
-                .blob(tag)
-            )
             try connection.execute(
                 "DELETE FROM keychain_tags WHERE item = (SELECT id FROM keychain_items WHERE primary_tag = ?)",
                 .blob(tag)
@@ -41,7 +34,7 @@ extension KeychainStore {
         }
     }
 
-    /// Removes an item and its history.
+    /// Removes an item and its former values.
     ///
     /// - Parameters:
     ///   - item: The item.
@@ -51,7 +44,6 @@ extension KeychainStore {
         try authorizeWrite(item, context)
         try connection.transaction {
             try removeTags(of: item.attributes, item.row)
-            try removeHistory(of: item.id)
             try connection.execute("DELETE FROM keychain_items WHERE id = ?", .integer(item.row))
         }
     }

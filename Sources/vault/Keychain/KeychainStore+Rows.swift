@@ -41,24 +41,32 @@ extension KeychainStore {
             secretTag: secretTag(sealed.wrappedKey, sealed.secret),
             moveCount: keys.moveCount
         )
-        let sealedMetadata = try seal(metadata, of: id, accessibility, tag)
-        return try connection.transaction {
-            try connection.execute(
-                """
-                INSERT INTO keychain_items (uuid, class_key, primary_tag, metadata, wrapped_key, secret)
-                VALUES (?, ?, ?, ?, ?, ?)
-                """,
-                .blob(id.bytes),
-                .integer(Int64(ClassKeyName(accessibility).rawValue)),
-                .blob(tag),
-                .blob(sealedMetadata),
-                .blob(sealed.wrappedKey),
-                .blob(sealed.secret)
-            )
-            let row = connection.lastInsertedRowID
-            try addTags(of: attributes, row)
-            return item(metadata, row, id, accessibility)
-        }
+        return try connection.transaction { try insert(metadata, sealed, tag, accessibility, as: id) }
+    }
+
+    /// Inserts a row, within the open transaction.
+    func insert(
+        _ metadata: ItemMetadata,
+        _ sealed: SealedSecret,
+        _ tag: [UInt8],
+        _ accessibility: Accessibility,
+        as id: ItemID
+    ) throws -> KeychainItem {
+        try connection.execute(
+            """
+            INSERT INTO keychain_items (uuid, class_key, primary_tag, metadata, wrapped_key, secret)
+            VALUES (?, ?, ?, ?, ?, ?)
+            """,
+            .blob(id.bytes),
+            .integer(Int64(ClassKeyName(accessibility).rawValue)),
+            .blob(tag),
+            .blob(try seal(metadata, of: id, accessibility, tag)),
+            .blob(sealed.wrappedKey),
+            .blob(sealed.secret)
+        )
+        let row = connection.lastInsertedRowID
+        try addTags(of: metadata.attributes, row)
+        return item(metadata, row, id, accessibility)
     }
 
     func addTags(of attributes: ItemAttributes, _ row: Int64) throws {

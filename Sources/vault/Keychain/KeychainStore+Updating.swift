@@ -2,6 +2,7 @@ package import CofferCore
 internal import CofferCrypto
 internal import CofferDatabase
 internal import CofferKeys
+internal import CofferPast
 package import CofferMemory
 
 // Changing items that are there: their attributes, their accessibility, their secrets.
@@ -150,12 +151,12 @@ extension KeychainStore {
         )
         try connection.transaction {
             if item.isLeftBehind {
-                try removeHistory(of: item.id)
+                try past.removeAll(of: item.id)
             } else {
-                try keepHistory(of: item, limit: attributes.historyLimit, now: now)
+                try keepFormerValue(of: item, limit: attributes.historyLimit, now: now)
             }
             try write(metadata, sealed, item, accessibility)
-            if accessibility != item.accessibility { try rewrapHistory(of: item, to: accessibility) }
+            if accessibility != item.accessibility { try rewrapFormerValues(of: item, to: accessibility) }
         }
     }
 
@@ -184,8 +185,8 @@ extension KeychainStore {
             moveCount: item.isLeftBehind ? item.moveCount : keys.moveCount
         )
         try connection.transaction {
-            try trimHistory(of: item.id, to: attributes.historyLimit)
-            if accessibility != item.accessibility { try rewrapHistory(of: item, to: accessibility) }
+            try trimFormerValues(of: item.id, to: attributes.historyLimit)
+            if accessibility != item.accessibility { try rewrapFormerValues(of: item, to: accessibility) }
             try write(metadata, sealed, item, accessibility)
         }
     }

@@ -3,6 +3,7 @@ internal import CofferCrypto
 package import CofferDatabase
 package import CofferKeys
 package import CofferMemory
+internal import CofferPast
 
 /// The keychain: small secrets, each encrypted under its own key, and looked up by keyed hashes, which are opaque
 /// without the vault key.
@@ -13,6 +14,7 @@ package import CofferMemory
 package final class KeychainStore {
     let connection: Connection
     let keys: VaultKeys
+    let past: PastStore
     /// Whether the passcode is being removed: no item that requires one can be added meanwhile.
     package var isLosingPasscode = false
     /// Called with the expiry date of each item that is stored, in milliseconds since 1970, whether or not that is rolled
@@ -23,6 +25,7 @@ package final class KeychainStore {
     package init(connection: Connection, keys: VaultKeys) {
         self.connection = connection
         self.keys = keys
+        past = PastStore(connection: connection, keys: keys)
     }
 
     /// The state of the vault.

@@ -14,8 +14,8 @@ package struct CatalogKeys: ~Copyable, Sendable {
     package let accessRules: SymmetricKey
     /// Seals the audit, and chains it.
     package let audit: SymmetricKey
-    /// Seals the keys of the trash, and the names in it that the passcode does not protect.
-    package let trash: SymmetricKey
+    /// Seals the keys of the past, and the names in it that the passcode does not protect.
+    package let past: SymmetricKey
     /// Seals the key that signs snapshots, and what the vault records of its backup.
     package let backup: SymmetricKey
     /// Seals the default classes of files.
@@ -27,7 +27,7 @@ package struct CatalogKeys: ~Copyable, Sendable {
         let search = try KeyDerivation.subkey(of: store, for: "coffer search v1")
         let accessRules = try KeyDerivation.subkey(of: store, for: "coffer access rules v1")
         let audit = try KeyDerivation.subkey(of: store, for: "coffer audit v1")
-        let trash = try KeyDerivation.subkey(of: store, for: "coffer trash v1")
+        let past = try KeyDerivation.subkey(of: store, for: "coffer past v1")
         let backup = try KeyDerivation.subkey(of: store, for: "coffer backup v1")
         let defaults = try KeyDerivation.subkey(of: store, for: "coffer file defaults v1")
         self.keychainMetadata = keychainMetadata
@@ -35,7 +35,7 @@ package struct CatalogKeys: ~Copyable, Sendable {
         self.search = search
         self.accessRules = accessRules
         self.audit = audit
-        self.trash = trash
+        self.past = past
         self.backup = backup
         self.defaults = defaults
     }

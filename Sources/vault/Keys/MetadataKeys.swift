@@ -6,20 +6,20 @@ package import CofferMemory
 ///
 /// They are derived from the key of class C, so that they are in memory from the first unlock on.
 struct MetadataKeys: ~Copyable, Sendable {
-    private let keychain, files, audit, accessRules, trash, privateKey: SymmetricKey
+    private let keychain, files, audit, accessRules, past, privateKey: SymmetricKey
 
     init(from classC: borrowing SymmetricKey) throws(CryptoError) {
         let keychain = try KeyDerivation.subkey(of: classC, for: "coffer keychain names v1")
         let files = try KeyDerivation.subkey(of: classC, for: "coffer file names v1")
         let audit = try KeyDerivation.subkey(of: classC, for: "coffer audit names v1")
         let accessRules = try KeyDerivation.subkey(of: classC, for: "coffer words of access rules v1")
-        let trash = try KeyDerivation.subkey(of: classC, for: "coffer trash names v1")
+        let past = try KeyDerivation.subkey(of: classC, for: "coffer past names v1")
         let privateKey = try Self.privateKey(of: classC)
         self.keychain = keychain
         self.files = files
         self.audit = audit
         self.accessRules = accessRules
-        self.trash = trash
+        self.past = past
         self.privateKey = privateKey
     }
 
@@ -37,7 +37,7 @@ struct MetadataKeys: ~Copyable, Sendable {
         case .files: AEAD.seal(plaintext, under: files, context: context)
         case .audit: AEAD.seal(plaintext, under: audit, context: context)
         case .accessRules: AEAD.seal(plaintext, under: accessRules, context: context)
-        case .trash: AEAD.seal(plaintext, under: trash, context: context)
+        case .past: AEAD.seal(plaintext, under: past, context: context)
         }
     }
 
@@ -51,7 +51,7 @@ struct MetadataKeys: ~Copyable, Sendable {
         case .files: try AEAD.open(sealed, under: files, context: context)
         case .audit: try AEAD.open(sealed, under: audit, context: context)
         case .accessRules: try AEAD.open(sealed, under: accessRules, context: context)
-        case .trash: try AEAD.open(sealed, under: trash, context: context)
+        case .past: try AEAD.open(sealed, under: past, context: context)
         }
     }
 
@@ -70,8 +70,8 @@ package enum CatalogPart: Sendable {
     case audit
     /// The names and reasons of access rules.
     case accessRules
-    /// The names of what is in the trash.
-    case trash
+    /// The names of what is in the past.
+    case past
 }
 
 extension CatalogKeys {
@@ -85,7 +85,7 @@ extension CatalogKeys {
         case .files: try body(fileMetadata)
         case .audit: try body(audit)
         case .accessRules: try body(accessRules)
-        case .trash: try body(trash)
+        case .past: try body(past)
         }
     }
 }

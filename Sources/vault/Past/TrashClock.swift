@@ -77,7 +77,7 @@ package struct TrashClock: Equatable {
     }
 }
 
-extension TrashStore {
+extension PastStore {
     /// Moves the time in the trash on, within the open transaction.
     ///
     /// - Returns: The time, in milliseconds.
@@ -85,7 +85,7 @@ extension TrashStore {
         let clock = try storedClock()?.advanced(to: moment) ?? TrashClock(at: moment, time: try latestRemoval())
         try connection.execute(
             "INSERT OR REPLACE INTO catalog_settings (name, value) VALUES ('trashClock', ?)",
-            .blob(unsafe AEAD.seal(clock.encoded.span.bytes, under: keys.catalog.trash, context: Self.clockContext))
+            .blob(unsafe AEAD.seal(clock.encoded.span.bytes, under: keys.catalog.past, context: Self.clockContext))
         )
         return clock.time
     }
@@ -99,7 +99,7 @@ extension TrashStore {
     private func storedClock() throws -> TrashClock? {
         try connection.row("SELECT value FROM catalog_settings WHERE name = 'trashClock'") { row in
             try row.withBlob(0) { sealed in
-                let opened = try? AEAD.open(sealed, under: self.keys.catalog.trash, context: Self.clockContext)
+                let opened = try? AEAD.open(sealed, under: self.keys.catalog.past, context: Self.clockContext)
                     .exposeBytes()
                 return opened.flatMap { try? TrashClock(decoding: $0) }
             }
@@ -108,7 +108,7 @@ extension TrashStore {
 
     private func latestRemoval() throws -> Int64 {
         try connection.row(
-            "SELECT max(removed) FROM trash WHERE removed BETWEEN 0 AND ?",
+            "SELECT max(time) FROM past WHERE reason = 2 AND time BETWEEN 0 AND ?",
             .integer(TrashClock.greatestTime)
         ) { try $0.optionalInteger(0) ?? 0 } ?? 0
     }

@@ -82,3 +82,15 @@ extension Protection {
         }
     }
 }
+
+extension CofferError {
+    /// The error if what is to be restored can't have its name.
+    package static func nameIsTaken(_ quoted: String) -> CofferError {
+        CofferError(
+            .duplicateItem,
+            "can't restore \(quoted): there is something of that name now",
+            hint: "restore it under another name with '--as NAME', or remove what has its name",
+            operation: .create
+        )
+    }
+}

@@ -29,7 +29,7 @@ package final class Catalog {
     package let files: FileStore
     package let audit: AuditLog
     package let rules: AccessRuleStore
-    package let trash: TrashStore
+    package let past: PastStore
     let connection: Connection
     private let log: CatalogLog
     /// Whether there were commits since ``takeCommits()``.
@@ -68,12 +68,12 @@ package final class Catalog {
             reserve = DiskReserve(Self.reserveName, of: Limits.diskReserveBytes, in: directory)
             keychain = KeychainStore(connection: connection, keys: keys)
             rules = AccessRuleStore(connection: connection, keys: keys)
-            trash = TrashStore(connection: connection, keys: keys)
+            past = PastStore(connection: connection, keys: keys)
             files = FileStore(connection: connection, keys: keys, contents: try ContentDirectory(in: directory))
             audit = try Self.openAudit(connection, keys)
             openingFaults += audit.faults
             // After a crash, the key of these items may be gone while their rows are still there.
-            if keys.state == .noPasscode { try connection.transaction { try removeWantingPasscode() } }
+            if keys.state == .noPasscode { try connection.transaction { try keychain.removeWantingPasscode() } }
             try log.check(audit.nextNumber)
             openingFaults = log.faults + openingFaults
             if scratch == nil {
@@ -142,8 +142,8 @@ package final class Catalog {
         // An application id that is neither zero nor ours means damage, which the migration reports.
         if !isNew && mark == 0 { throw missing }
         try connection.migrate(
-            migrations + KeychainStore.migrations + FileStore.migrations + AuditLog.migrations
-                + AccessRuleStore.migrations + TrashStore.migrations,
+            migrations + PastStore.migrations + KeychainStore.migrations + FileStore.migrations
+                + AuditLog.migrations + AccessRuleStore.migrations,
             applicationID: applicationID,
             to: .catalog
         )

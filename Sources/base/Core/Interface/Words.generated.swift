@@ -135,8 +135,6 @@ public enum Damage: String, CaseIterable, Sendable {
     case missingTags
     /// An entry of the search index leads to a row that lacks the attribute, or to no row.
     case strayTags
-    /// It is of another class than its item.
-    case otherClass
     /// Its item or directory is missing or damaged.
     case missingOwner
     /// The stored number is wrong.
@@ -160,7 +158,6 @@ public enum Damage: String, CaseIterable, Sendable {
         case .name: "it is filed under another name than its own"
         case .missingTags: "it is not found by some of its attributes"
         case .strayTags: "an entry of the search index leads to a row that lacks the attribute, or to no row"
-        case .otherClass: "it is of another class than its item"
         case .missingOwner: "its item or directory is missing or damaged"
         case .count: "the stored number is wrong"
         case .content: "parts of its content are damaged or missing"
@@ -391,16 +388,12 @@ public enum CheckStage: String, CaseIterable, Sendable {
     case database
     /// The items of the keychain.
     case keychainItems
-    /// The former values of secrets.
-    case formerValues
     /// The search index of items.
     case keychainTags
     /// The files and directories of the catalog, without the contents of files.
     case files
-    /// The versions of files, and the contents that are kept for them.
-    case versions
-    /// The entries of the trash, and the contents that are kept for them.
-    case trash
+    /// Former values of secrets, versions of files, the trash, and the contents that are kept for them.
+    case past
     /// The numbers of items and files.
     case counts
     /// The contents of files: each chunk whose key is available now.

@@ -420,20 +420,25 @@ extension KeychainHistoryParameters: WireObject {
 public struct KeychainHistory: Hashable, Sendable {
     /// The values, the newest first.
     public let values: [KeychainFormerValue]
+    /// The numbers of the damaged ones.
+    public let damaged: [Int64]
 
-    package init(values: [KeychainFormerValue]) {
+    package init(values: [KeychainFormerValue], damaged: [Int64]) {
         self.values = values
+        self.damaged = damaged
     }
 }
 
 extension KeychainHistory: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         values = try reader.values("values", of: KeychainFormerValue.self)
+        damaged = try reader.integers("damaged")
     }
 
     package var json: JSONObject {
-        var object = JSONObject(capacity: 1)
+        var object = JSONObject(capacity: 2)
         object.append("values", values)
+        object.append("damaged", damaged)
         return object
     }
 }

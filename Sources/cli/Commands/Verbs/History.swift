@@ -77,14 +77,20 @@ struct FormerValueOptions: ParsableArguments {
         _ session: Session,
         number: (_ place: Int, _ value: KeychainFormerValue) -> Int
     ) throws(CofferError) {
-        let values = try session.client.call(KeychainHistoryParameters(query)).value.values
-        for (index, value) in values.enumerated() {
+        let found = try session.client.call(KeychainHistoryParameters(query)).value
+        for (index, value) in found.values.enumerated() {
             var json = value.json
             json.set("ago", .integer(Int64(index + 1)))
             let shown = number(index + 1, value)
             let size = ByteCount.text(Int64(value.byteCount))
             format.show(json, "\(shown)  \(Timestamp.text(value.replaced))  \(size)")
         }
+        if found.damaged.isEmpty { return }
+        throw CofferError(
+            .decode,
+            "\(found.damaged.count) of the former values can't be read: damaged or tampered with",
+            hint: "they go when newer ones take their place; 'coffer keychain update' with '--history 0' destroys all at once"
+        )
     }
 
     /// Writes a former value.

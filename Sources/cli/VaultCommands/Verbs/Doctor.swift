@@ -319,10 +319,8 @@ extension CheckStage {
         switch self {
         case .database: ("the database's", "parts of the database")
         case .keychainItems: ("keychain item", "keychain items")
-        case .formerValues: ("former value", "former values")
         case .keychainTags: ("entry of the search", "entries of the search")
-        case .versions: ("version of a file", "versions of files")
-        case .trash: ("entry of the trash", "entries of the trash")
+        case .past: ("former value or entry of the trash", "former values and entries of the trash")
         case .files: ("file or directory", "files and directories")
         case .counts: ("the count of", "counts")
         case .contents: ("file", "contents of files")
@@ -344,6 +342,7 @@ extension Finding: Printable {
         case (.quarantine, true): words = "moved into quarantine"
         case (.rewrite, false): words = "--repair writes it anew"
         case (.rewrite, true): words = "written anew"
+        case (.copy, _) where stage == .past: words = "it can only be removed; nothing else is affected"
         case (.copy, _): words = "copy what can be read out of the vault; 'coffer erase' then makes room for a new one"
         case (.salvage, _):
             words =

@@ -96,8 +96,6 @@ struct CheckPlace {
     var number: Int64?
     /// The last tag that was checked, in the stage of tags.
     var tag: [UInt8]?
-    /// Whether it is a content that is kept, in the stage of the trash.
-    var isKept = false
 }
 
 extension CheckPlace {
@@ -112,19 +110,13 @@ extension CheckPlace {
         let tag = parts.count == 3 ? ItemID(hexadecimal: parts[2])?.bytes : nil
         guard let stage = CheckStage(rawValue: parts[0]), parts.count > 1, let number = RowCursor.number(parts[1]),
             parts.count == 2 || stage == .keychainTags && tag != nil
-                || stage == .trash && parts.dropFirst(2) == [Self.kept]
         else {
             throw CofferError(.param, "parameter 'cursor': expected the 'cursor' of an earlier page of the same check")
         }
-        self.init(stage: stage, number: number, tag: tag, isKept: stage == .trash && parts.count == 3)
+        self.init(stage: stage, number: number, tag: tag)
     }
 
-    private static let kept = "kept"
-
-    var cursor: String {
-        let rest = tag.map { ":" + hexadecimal($0) } ?? (isKept ? ":" + Self.kept : "")
-        return "\(stage.rawValue):\(RowCursor.text(number))" + rest
-    }
+    var cursor: String { "\(stage.rawValue):\(RowCursor.text(number))" + (tag.map { ":" + hexadecimal($0) } ?? "") }
 
     /// The beginning of the next stage; `nil` after the last.
     private var nextStage: CheckPlace? {
@@ -135,17 +127,12 @@ extension CheckPlace {
         switch stage {
         case .database: page(try catalog.checkStructure(after: number ?? 0, order), at)
         case .keychainItems: page(try catalog.keychain.checkItems(after: number, order), at)
-        case .formerValues: page(try catalog.keychain.checkHistory(after: number, order), at)
         case .keychainTags:
             page(try catalog.keychain.checkTags(after: tag.map { TagPlace(tag: $0, item: number ?? 0) }, order)) {
                 CheckPlace(stage: stage, number: $0.item, tag: $0.tag)
             }
         case .files: page(try catalog.files.check(after: number, order), at)
-        case .versions: page(try catalog.files.checkVersions(after: number, order), at)
-        case .trash:
-            page(try catalog.checkTrash(after: TrashPlace(number: number, isKept: isKept), order)) {
-                CheckPlace(stage: stage, number: $0.number, isKept: $0.isKept)
-            }
+        case .past: page(try catalog.checkPast(after: number, order), at)
         // The second count is that of the files.
         case .counts where number == nil: page(try catalog.keychain.checkCount(order), next: at(1))
         case .counts: page(try catalog.files.checkCount(order), next: nil)

@@ -111,8 +111,12 @@ extension ItemHandlers {
             }
         }
         var since = item.created
-        for value in try keychain.history(of: item).reversed() {
-            _ = try add(try keychain.earlierSecret(value.number, of: item, with: context), since: since)
+        let former = try keychain.formerValues(of: item)
+        guard former.damaged.isEmpty else {
+            throw CofferError.damaged("a former value of \(item.attributes.quoted)", found: "it can't become a version of a file")
+        }
+        for value in former.values.reversed() {
+            _ = try add(try keychain.formerSecret(value.number, of: item, with: context), since: since)
             since = value.replaced
         }
         let inode = try add(try keychain.secret(of: item, with: context), since: since)

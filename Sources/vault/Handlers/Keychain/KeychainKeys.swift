@@ -54,33 +54,40 @@ extension KeychainHandlers {
         _ keychain: KeychainStore,
         _ caller: Caller
     ) throws -> Reply {
-        var values = try keychain.history(of: item)
-        if let number = params.number { values = values.filter { $0.number == number } }
-        let shown = values.map {
-            KeychainFormerValue(number: Int($0.number), replaced: $0.replaced, byteCount: $0.byteCount)
+        var found = try keychain.formerValues(of: item)
+        if let number = params.number {
+            found.values = found.values.filter { $0.number == number }
+            found.damaged = found.damaged.filter { $0 == number }
         }
-        guard params.returns.contains(.data) else { return Reply(KeychainHistory(values: shown)) }
-        guard params.number != nil || values.count == 1 else {
+        let shown = KeychainHistory(
+            values: found.values.map {
+                KeychainFormerValue(number: Int($0.number), replaced: $0.replaced, byteCount: $0.byteCount)
+            },
+            damaged: found.damaged
+        )
+        guard params.returns.contains(.data) else { return Reply(shown) }
+        guard params.number != nil || found.values.count == 1 else {
             throw CofferError(
                 .param,
-                "\(item.attributes.quoted) has \(values.count) earlier values, and one at a time is given",
+                "\(item.attributes.quoted) has \(found.values.count) earlier values, and one at a time is given",
                 hint: "name it by 'number'"
             )
         }
         // If there is no value of that number, the error lists those that exist.
-        let secret = try keychain.earlierSecret(params.number ?? values[0].number, of: item, with: caller.context)
+        let number = params.number ?? found.values[0].number
+        let secret = try keychain.formerSecret(number, of: item, with: caller.context)
         guard item.isExtractable else {
             throw CofferError.staysInside(item)
         }
-        let strictest = (values.map(\.accessibility) + [item.accessibility]).strictest
-        return Reply(KeychainHistory(values: shown), payload: secret, protection: strictest.map { .keychain($0) })
+        let strictest = (found.values.map(\.accessibility) + [item.accessibility]).strictest
+        return Reply(shown, payload: secret, protection: strictest.map { .keychain($0) })
     }
 
     /// Restores a former value of a secret; the present one is added to the history.
     package func keychainRestore(_ params: KeychainRestoreParameters, _ call: Call) throws -> Step {
         try withItem(of: params.query, call, to: "restore an earlier value") { item, catalog in
             let keychain = catalog.keychain
-            let secret: SecretBytes? = try keychain.earlierSecret(params.number, of: item, with: call.caller.context)
+            let secret: SecretBytes? = try keychain.formerSecret(params.number, of: item, with: call.caller.context)
             try catalog.change { changes in
                 try keychain.update(
                     item,

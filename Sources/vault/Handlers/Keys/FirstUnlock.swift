@@ -2,6 +2,7 @@ internal import CofferCore
 internal import CofferFiles
 internal import CofferKeychain
 internal import CofferKeys
+internal import CofferPast
 internal import CofferVault
 internal import CofferWire
 
@@ -24,7 +25,7 @@ extension VaultHandlers {
 
 extension Catalog {
     fileprivate func restoreReplaced() throws {
-        guard try keychain.hasReplaced() || files.hasReplaced() else { return }
+        guard try past.hasAside else { return }
         try change { _ in
             try keychain.restoreReplaced()
             try files.restoreReplaced()

@@ -152,7 +152,7 @@ extension KeyHandlers {
             call.isFor("the passcode is removed, but not the rows of the items that went with it")
             try catalog.change { changes in
                 changes.noteUntold(try catalog.keychain.countWantingPasscode())
-                try catalog.removeWantingPasscode()
+                try catalog.keychain.removeWantingPasscode()
             }
             return .committed { [self] in .done(Reply(try handlers.vault.status())) }
         }

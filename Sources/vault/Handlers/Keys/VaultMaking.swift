@@ -21,7 +21,7 @@ extension VaultHandlers {
         // The state is reported even if the items can't be counted: it is needed most when something is wrong.
         let catalog = openCatalog
         let failure = keys.flatMap { catalog?.backupFailure($0) }
-        let trash = try? catalog?.trash.total()
+        let trash = try? catalog?.past.total()
         let idleLock = [.noVault, .noPasscode, .deviceKeyMissing].contains(state) ? nil : observer?.idleLock
         return VaultStatus(
             state: state,

@@ -34,11 +34,16 @@ extension TrashHandlers {
         }
         return try catalog.change(isRemoval: true) { changes in
             guard let secret else {
-                let (entry, inode) = try catalog.discard(file: name, in: group, settings.trash, at: moment)
+                let (entry, inode) = try catalog.files.discard(
+                    name,
+                    in: group,
+                    bound: settings.trash.byteCount,
+                    at: moment
+                )
                 changes.note(ItemChange(.removed, file: name, in: group, inode: inode))
                 return ItemRemoveResult(number: entry)
             }
-            let entry = try catalog.discard(secret, with: call.caller.context, settings.trash, at: moment)
+            let entry = try catalog.keychain.discard(secret, with: call.caller.context, at: moment)
             changes.note(ItemChange(.removed, secret))
             return ItemRemoveResult(number: entry)
         }
@@ -49,9 +54,9 @@ extension TrashHandlers {
     package func trashList(_ params: TrashListParameters, _ call: Call) throws -> Step {
         let group = try call.group(params.group)
         call.isFor("can't list the trash")
-        let trash = try catalog.trash
-        let time = try trash.time(at: trashMoment)
-        let entries = try trash.entries(of: group, after: params.after, limit: Limits.trashPageEntries)
+        let past = try catalog.past
+        let time = try past.time(at: trashMoment)
+        let entries = try past.entries(of: group, after: params.after, limit: Limits.trashPageEntries)
         var damaged: [Int64] = []
         var items: [TrashedItem] = []
         for entry in entries {
@@ -100,21 +105,21 @@ extension TrashHandlers {
         call.isFor("can't empty the trash")
         let catalog = try catalog
         guard let number = params.number else {
-            let count = try catalog.trash.count(of: group)
+            let count = try catalog.past.count(of: group)
             // Whatever their number: their key is gone with this, and their rows are removed afterwards.
-            if count > 0 { try catalog.change(isRemoval: true) { _ in try catalog.trash.empty(group) } }
+            if count > 0 { try catalog.change(isRemoval: true) { _ in try catalog.past.empty(group) } }
             sweepTrash()
             return .done(Reply(CountResult(count: Int64(count))))
         }
         let entry = try trashed(number, in: group)
-        try catalog.change(isRemoval: true) { _ in try catalog.destroy(number, node: entry.node) }
+        try catalog.change(isRemoval: true) { _ in try catalog.destroy(number) }
         var reply = Reply(CountResult(count: 1))
         if let label = try? entry.label { reply.items = [AuditedItem(name: label.name, group: group)] }
         return .done(reply)
     }
 
     private func trashed(_ number: Int64, in group: String) throws -> TrashEntry {
-        if let entry = try catalog.trash.entry(number, of: group) { return entry }
+        if let entry = try catalog.past.entry(number, of: group) { return entry }
         throw CofferError(
             .itemNotFound,
             "there is no entry \(number) in the trash",
@@ -128,12 +133,12 @@ extension TrashHandlers {
     ///
     /// - Parameter countsTime: Whether the time in the trash is stored in any case, which takes a commit.
     package func sweepTrash(countsTime: Bool = false) {
-        guard let trash = openCatalog?.trash, (try? trash.hasRows()) == true else { return }
+        guard let past = openCatalog?.past, (try? past.hasEntries()) == true else { return }
         let policy = settings.trash
-        let hasDoomed = try? trash.hasDoomed(
+        let hasDoomed = try? past.hasDoomed(
             lifetime: policy.lifetime,
             bound: policy.byteCount,
-            time: trash.time(at: trashMoment)
+            time: past.time(at: trashMoment)
         )
         guard countsTime || hasDoomed ?? true else { return }
         shared.chores.append(
@@ -156,18 +161,18 @@ private final class TrashSweep: SlicedWork {
 
     func slice(_ catalog: Catalog, until isEnough: () -> Bool) throws -> Reply? {
         try catalog.change(isRemoval: true) { _ in
-            let time = try catalog.trash.advance(to: moment)
+            let time = try catalog.past.advance(to: moment)
             repeat {
-                let doomed = try catalog.trash.nextDoomed(
+                let doomed = try catalog.past.nextDoomed(
                     lifetime: policy.lifetime,
                     bound: policy.byteCount,
                     time: time
                 )
                 guard let doomed else {
-                    try catalog.trash.forgetEmptied()
+                    try catalog.past.forgetEmptied()
                     return Reply(Empty())
                 }
-                try catalog.destroy(doomed.number, node: doomed.node)
+                try catalog.destroy(doomed)
                 changedCount += 1
             } while !isEnough()
             return nil

@@ -1,0 +1,237 @@
+package import CofferCore
+internal import CofferCrypto
+internal import CofferDatabase
+internal import CofferKeys
+package import CofferMemory
+package import CofferPast
+
+/// A former value of an item's secret.
+package struct FormerValue: Sendable {
+    let row: PastRow
+    /// When another value replaced it, in milliseconds since 1970.
+    package let replaced: Int64
+    /// The bytes of the secret.
+    package let byteCount: Int
+    /// The class under which its row is sealed: the item's, unless it was damaged when the item got another.
+    package let accessibility: Accessibility
+
+    /// Its number: later ones have higher numbers.
+    package var number: Int64 { row.number }
+
+    /// Whether it can be read in `state`, as a value of an item of another class.
+    ///
+    /// A former value is as secret as the current one.
+    func isAvailable(in state: VaultState, as itemAccessibility: Accessibility) -> Bool {
+        accessibility.isAvailable(in: state) && itemAccessibility.isAvailable(in: state)
+    }
+}
+
+/// The former values of an item's secret.
+package struct FormerValues {
+    /// The latest first.
+    package var values: [FormerValue] = []
+    /// The numbers of those that can't be read any more.
+    package var damaged: [Int64] = []
+}
+
+// A former value is the row of the item as it was.
+
+extension KeychainStore {
+    /// The former values of an item's secret.
+    ///
+    /// - Throws: `decode` if the item is one of its former rows, put back; ``DatabaseError``.
+    package func formerValues(of item: KeychainItem) throws -> FormerValues {
+        let present = try connection.row(
+            "SELECT wrapped_key FROM keychain_items WHERE id = ?",
+            .integer(item.row)
+        ) { try $0.blob(0) }
+        var found = FormerValues()
+        for row in try past.rows(of: item.id) {
+            let opened: (value: FormerValue, former: OpenedImage)
+            do { opened = try formerValue(row, of: item) } catch let error as CofferError where error.code == .decode {
+                found.damaged.append(row.number)
+                continue
+            }
+            // A restored value is sealed under a new key.
+            if opened.former.image.wrappedKey == present { throw CofferError.isFormer(item) }
+            found.values.append(opened.value)
+        }
+        return found
+    }
+
+    /// The number of former values of an item's secret, damaged ones included.
+    package func formerValueCount(of item: KeychainItem) throws -> Int { try past.count(of: item.id) }
+
+    /// Opens a former value of an item's secret.
+    ///
+    /// - Parameters:
+    ///   - number: The number of the value.
+    ///   - item: The item.
+    ///   - context: The authentication of the client.
+    /// - Throws: `itemNotFound` if it is not kept; as ``secret(of:with:)``.
+    package func formerSecret(
+        _ number: Int64,
+        of item: KeychainItem,
+        with context: AuthenticationContext? = nil
+    ) throws -> SecretBytes {
+        guard let row = try past.row(number, of: item.id) else {
+            throw CofferError(
+                .itemNotFound,
+                "\(item.attributes.quoted) has no earlier value \(number)",
+                hint: "its history shows which there are"
+            )
+        }
+        let (value, former) = try formerValue(row, of: item)
+        guard value.isAvailable(in: keys.state, as: item.accessibility) else {
+            throw CofferError.locked(item.attributes.quoted, in: keys.state, for: .read)
+        }
+        return try openSecret(of: former, item, with: context)
+    }
+
+    private func openSecret(
+        of former: OpenedImage,
+        _ item: KeychainItem,
+        with context: AuthenticationContext?
+    ) throws -> SecretBytes {
+        unsafe try openSecret(
+            of: item.with(former.accessibility),
+            former.image.wrappedKey.span.bytes,
+            former.image.secret.span.bytes,
+            with: context
+        )
+    }
+
+    private func formerValue(
+        _ row: PastRow,
+        of item: KeychainItem
+    ) throws -> (value: FormerValue, former: OpenedImage) {
+        let subject = "an earlier value of \(item.attributes.quoted)"
+        let former = try past.open(row, subject)
+        let opened = try opened(former.image, subject)
+        guard opened.image.id == item.id else {
+            throw CofferError.damaged(subject, found: "its row is that of another item")
+        }
+        let value = FormerValue(
+            row: row,
+            replaced: former.replaced,
+            byteCount: opened.metadata.secretByteCount,
+            accessibility: opened.accessibility
+        )
+        return (value, opened)
+    }
+
+    // MARK: Keeping
+
+    /// Adds the current secret of an item to its former values, and removes the oldest ones beyond the limit.
+    func keepFormerValue(of item: KeychainItem, limit: Int, now: Int64) throws {
+        if limit > 0, let image = try image(ofRow: item.row) { try addFormerValue(image, of: item, replaced: now) }
+        try trimFormerValues(of: item.id, to: limit)
+    }
+
+    func addFormerValue(_ image: RowImage, of item: KeychainItem, replaced: Int64) throws {
+        try past.add(formerRow(image, replaced, item.accessibility), to: item.id, wantsPasscode: item.accessibility.wantsPasscode)
+    }
+
+    private func formerRow(_ image: RowImage, _ replaced: Int64, _ accessibility: Accessibility) -> FormerRow {
+        FormerRow(replaced: replaced, isNamedInEveryState: accessibility.isNamedInEveryState, image: image)
+    }
+
+    func trimFormerValues(of id: ItemID, to limit: Int) throws {
+        for row in try past.excess(of: id, beyond: limit) { _ = try past.remove(row.number) }
+    }
+
+    /// Rewraps the former values when the class of an item changes: they are as secret as the current one.
+    ///
+    /// Damaged ones stay as they are.
+    ///
+    /// - Throws: `interactionNotAllowed` if the class key of one of them is not in memory.
+    func rewrapFormerValues(of item: KeychainItem, to accessibility: Accessibility) throws {
+        for value in try formerValues(of: item).values where value.accessibility != accessibility {
+            let (_, former) = try formerValue(value.row, of: item)
+            let wrappedKey = try rewrap(former.image.wrappedKey, of: item.with(former.accessibility), to: accessibility)
+            let sealed = SealedSecret(wrappedKey: wrappedKey, secret: former.image.secret)
+            try write(value, former, sealed, former.metadata.attributes, as: accessibility)
+        }
+    }
+
+    /// Seals the former values anew when the access control of an item changes.
+    func rebindFormerValues(
+        of item: KeychainItem,
+        to attributes: ItemAttributes,
+        _ context: AuthenticationContext?
+    ) throws {
+        for value in try formerValues(of: item).values {
+            let (_, former) = try formerValue(value.row, of: item)
+            let secret = try openSecret(of: former, item, with: context)
+            let sealed = try seal(secret, of: item.id, as: item.accessibility, attributes, context?.password)
+            try write(value, former, sealed, former.metadata.attributes, as: item.accessibility)
+        }
+    }
+
+    private func write(
+        _ value: FormerValue,
+        _ former: OpenedImage,
+        _ sealed: SealedSecret,
+        _ attributes: ItemAttributes,
+        as accessibility: Accessibility
+    ) throws {
+        let metadata = former.metadata.with(attributes, secretTag(sealed.wrappedKey, sealed.secret))
+        let image = try image(metadata, sealed, of: former.image.id, accessibility, former.image.tag)
+        try past.write(
+            formerRow(image, value.replaced, accessibility),
+            as: value.row,
+            wantsPasscode: accessibility.wantsPasscode
+        )
+    }
+
+    // MARK: Checking
+
+    /// Checks a row of the past.
+    ///
+    /// - Parameters:
+    ///   - row: The row.
+    ///   - reference: The reference of its item.
+    ///   - groups: The groups whose names the client may know.
+    /// - Returns: `nil` if there is no such item, not even in quarantine.
+    package func check(_ row: PastRow, of reference: ItemID, for groups: AccessGroups) throws -> PastCondition? {
+        let item: KeychainItem
+        do {
+            guard let found = try find(reference) else { return try isQuarantined(reference) ? .whole : nil }
+            item = found
+        } catch let error as CofferError where error.code == .interactionNotAllowed {
+            return .sealed
+        } catch let error as CofferError where error.code == .decode {
+            // The former values of a damaged item wait for it.
+            return .whole
+        }
+        guard row.isFormer else { return .whole }
+        var seen = Examination<ItemAttributes>()
+        do {
+            let (value, former) = try formerValue(row, of: item)
+            if item.isLeftBehind { return .whole }
+            try seen.trySecret { try openSecret(of: former, item, with: nil).count == value.byteCount }
+        } catch let error as CofferError where error.code == .decode {
+            seen.damage = .metadata
+        }
+        if seen.damage != nil { return .damaged(name: item.attributes.name(for: groups)) }
+        return seen.isSealed ? .sealed : .whole
+    }
+
+    private func isQuarantined(_ reference: ItemID) throws -> Bool {
+        try connection.row(
+            "SELECT 1 FROM keychain_quarantine WHERE uuid = ? LIMIT 1",
+            .blob(reference.bytes)
+        ) { _ in true } ?? false
+    }
+}
+
+extension CofferError {
+    /// The error if the secret of an item is one of its former ones: its row was replaced by an older one.
+    fileprivate static func isFormer(_ item: KeychainItem) -> CofferError {
+        CofferError(
+            .decode,
+            "\(item.attributes.quoted) was tampered with: its secret is one that it had earlier, put back",
+            hint: "store the present secret again"
+        )
+    }
+}

@@ -1,0 +1,78 @@
+package import CofferCore
+internal import CofferDatabase
+
+// Checking the rows of the past, a few at a time.
+
+/// What a check finds of a row of the past.
+package enum PastCondition {
+    case whole
+    /// It can be opened after the first unlock only.
+    case sealed
+    /// Nothing leads to it.
+    case lost
+    /// It can be removed, and nothing else.
+    case damaged(name: String?)
+}
+
+extension PastStore {
+    /// Checks some rows.
+    ///
+    /// - Parameters:
+    ///   - number: The number after which they begin; `nil` for the first one.
+    ///   - limit: The greatest number of them.
+    ///   - owned: Checks a row that belongs to an item, as the item's store does.
+    /// - Throws: ``DatabaseError``.
+    package func check(
+        after number: Int64?,
+        limit: Int,
+        owned: (PastRow, ItemID) throws -> PastCondition
+    ) throws -> [(row: PastRow, condition: PastCondition)] {
+        guard let first = Connection.firstNumber(after: number) else { return [] }
+        var rows: [(row: PastRow, condition: PastCondition)] = []
+        try connection.rows(
+            """
+            SELECT number, reason, owner, entry, node, time, past.bytes, label FROM past WHERE number >= ?
+            ORDER BY number LIMIT ?
+            """,
+            .integer(first),
+            .integer(Int64(limit))
+        ) { row in
+            let entry = try entry(in: row)
+            rows.append((entry.row, try condition(of: entry, owned)))
+            return true
+        }
+        return rows
+    }
+
+    /// - Parameter entry: A row, as if it were an entry of the trash.
+    private func condition(
+        of entry: TrashEntry,
+        _ owned: (PastRow, ItemID) throws -> PastCondition
+    ) throws -> PastCondition {
+        let row = entry.row
+        if let holder = row.entry {
+            let isHeld = try connection.row(
+                "SELECT 1 FROM past WHERE number = ? AND reason = 2",
+                .integer(holder)
+            ) { _ in true }
+            return isHeld == nil ? .lost : .whole
+        }
+        guard row.reason == .removed else {
+            guard row.reason != nil, let owner = ItemID(row.owner) else { return .lost }
+            return try owned(row, owner)
+        }
+        let isEmptied = try connection.row(
+            "SELECT length(sealed) = 0 FROM trash_keys WHERE trash = ?",
+            .blob(row.owner)
+        ) { try $0.integer(0) == 1 }
+        guard let isEmptied else { return .lost }
+        // It is about to be removed.
+        if isEmptied { return .whole }
+        do {
+            _ = try image(of: entry)
+            return try entry.label == nil ? .sealed : .whole
+        } catch let error as CofferError where error.code == .decode {
+            return .damaged(name: "entry \(row.number)")
+        }
+    }
+}

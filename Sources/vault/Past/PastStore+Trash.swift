@@ -1,0 +1,373 @@
+package import CofferCore
+internal import CofferCrypto
+internal import CofferDatabase
+internal import CofferKeys
+internal import CofferMemory
+
+// The trash: what was removed, until it is restored or destroyed.
+
+/// An entry of the trash.
+package struct TrashEntry {
+    let row: PastRow
+    private let read: Result<TrashLabel?, any Error>
+
+    init(row: PastRow, label: Result<TrashLabel?, any Error>) {
+        self.row = row
+        read = label
+    }
+
+    /// Its number.
+    package var number: Int64 { row.number }
+    /// What it was called; `nil` if that can be read after the first unlock only.
+    ///
+    /// - Throws: `decode` if it is damaged.
+    package var label: TrashLabel? { get throws { try read.get() } }
+
+    /// How long it stays, in milliseconds.
+    ///
+    /// - Parameters:
+    ///   - lifetime: How long an entry stays.
+    ///   - time: The time in the trash.
+    package func remaining(of lifetime: Int64, at time: Int64) -> Int64 {
+        max(0, lifetime - max(0, time.nearestDifference(row.time)))
+    }
+
+    var subject: String { "entry \(number) of the trash" }
+}
+
+extension PastStore {
+    // MARK: Into the trash
+
+    /// Adds an entry, within the open transaction, with the rows of the past that belong to its item.
+    ///
+    /// - Parameters:
+    ///   - image: The row of the item, as its store has written it.
+    ///   - label: What it was called.
+    ///   - owner: What its rows of the past belong to.
+    ///   - kept: The content of a file, which stays on the disk.
+    ///   - wantsPasscode: Whether it is destroyed with the passcode.
+    ///   - moment: The time.
+    /// - Returns: The number of the entry.
+    package func discard(
+        _ image: RowImage,
+        _ label: TrashLabel,
+        withRowsOf owner: ItemID?,
+        keeping kept: KeptContent? = nil,
+        wantsPasscode: Bool = false,
+        at moment: TrashMoment
+    ) throws -> Int64 {
+        let key = try key(of: label.group)
+        var image = image
+        if let owner { image.held = try heldRows(of: owner) }
+        let encoded = image.encoded
+        let content = try kept == nil ? 0 : label.byteCount.nearestSum(owner.map(keptByteCount) ?? 0)
+        let row = try insert(
+            .removed,
+            of: key.trash,
+            keeping: kept,
+            time: try advance(to: moment),
+            byteCount: content.nearestSum(Int64(encoded.count)),
+            wantsPasscode: wantsPasscode
+        )
+        try connection.execute(
+            "UPDATE past SET label = ?, sealed = ? WHERE number = ?",
+            .blob(try seal(label, of: row)),
+            .blob(unsafe AEAD.seal(encoded.span.bytes, under: key.key, context: row.context)),
+            .integer(row.number)
+        )
+        if let owner {
+            try connection.execute(
+                "UPDATE past SET entry = ?, sealed = x'' WHERE owner = ? AND entry IS NULL",
+                .integer(row.number),
+                .blob(owner.bytes)
+            )
+        }
+        return row.number
+    }
+
+    private func heldRows(of owner: ItemID) throws -> [RowImage.HeldRow] {
+        var held: [RowImage.HeldRow] = []
+        try connection.rows(
+            "SELECT number, sealed FROM past WHERE owner = ? AND entry IS NULL ORDER BY number",
+            .blob(owner.bytes)
+        ) { row in
+            held.append(RowImage.HeldRow(number: try row.integer(0), sealed: try row.blob(1)))
+            return true
+        }
+        return held
+    }
+
+    /// The space of the contents that are kept for the former rows of a file, in bytes.
+    package func keptByteCount(of owner: ItemID) throws -> Int64 {
+        try rows(of: owner).reduce(0) { $1.node == nil ? $0 : $0.nearestSum($1.byteCount) }
+    }
+
+    // MARK: In the trash
+
+    /// Some entries of a group, the oldest first.
+    ///
+    /// - Parameters:
+    ///   - group: The access group.
+    ///   - number: The number of the entry after which they begin; `nil` for the first one.
+    ///   - limit: The greatest number of entries.
+    /// - Throws: ``DatabaseError``.
+    package func entries(of group: String, after number: Int64?, limit: Int) throws -> [TrashEntry] {
+        guard let first = Connection.firstNumber(after: number) else { return [] }
+        var entries: [TrashEntry] = []
+        try connection.rows(
+            """
+            SELECT number, reason, owner, entry, node, time, past.bytes, label FROM past
+            WHERE owner = (SELECT trash FROM trash_keys WHERE group_tag = ?) AND reason = 2 AND number >= ?
+            ORDER BY number LIMIT ?
+            """,
+            .blob(tag(of: group)),
+            .integer(first),
+            .integer(Int64(limit))
+        ) { row in
+            entries.append(try self.entry(in: row))
+            return true
+        }
+        return entries
+    }
+
+    /// The entry of a group with a number; `nil` if there is none.
+    package func entry(_ number: Int64, of group: String) throws -> TrashEntry? {
+        try connection.row(
+            """
+            SELECT number, reason, owner, entry, node, time, past.bytes, label FROM past
+            WHERE number = ? AND owner = (SELECT trash FROM trash_keys WHERE group_tag = ?) AND reason = 2
+            """,
+            .integer(number),
+            .blob(tag(of: group))
+        ) { row in try self.entry(in: row) }
+    }
+
+    /// - Parameter row: The columns of a row, and its label.
+    func entry(in row: borrowing Row) throws -> TrashEntry {
+        let found = try PastRow(in: row)
+        return TrashEntry(row: found, label: Result { try row.withBlob(7) { try openLabel($0, of: found) } })
+    }
+
+    /// The number of entries, and the space that they take, in bytes; without what was emptied.
+    package func total() throws -> (count: Int, byteCount: Int64) {
+        // A row may hold any number, and a sum() that is too large is an error of SQLite: total() has no end.
+        try connection.row(
+            """
+            SELECT CAST(min(total(max(entries, 0)), 1 << 40) AS INTEGER), CAST(min(total(max(bytes, 0)), 1 << 60) AS INTEGER)
+            FROM trash_keys WHERE length(sealed) > 0
+            """
+        ) { (Int(try $0.integer(0)), try $0.integer(1)) } ?? (0, 0)
+    }
+
+    /// How many entries a group has in the trash.
+    package func count(of group: String) throws -> Int {
+        try connection.row("SELECT entries FROM trash_keys WHERE group_tag = ?", .blob(tag(of: group))) {
+            max(0, Int(try $0.integer(0)))
+        } ?? 0
+    }
+
+    // MARK: Out of the trash
+
+    /// Takes an entry out of the trash, within the open transaction: the rows that went there with its item are what they
+    /// were.
+    ///
+    /// - Returns: The row of the item.
+    /// - Throws: `decode` if it is damaged; ``DatabaseError``.
+    package func takeOut(_ entry: TrashEntry) throws -> RowImage {
+        let image = try image(of: entry)
+        for row in image.held {
+            try connection.execute(
+                "UPDATE past SET entry = NULL, sealed = ? WHERE number = ? AND entry = ?",
+                .blob(row.sealed),
+                .integer(row.number),
+                .integer(entry.number)
+            )
+        }
+        _ = try remove(entry.number)
+        return image
+    }
+
+    /// The row of an entry's item.
+    func image(of entry: TrashEntry) throws -> RowImage {
+        let image = try connection.row(
+            """
+            SELECT group_tag, trash_keys.sealed, past.sealed FROM past JOIN trash_keys ON trash = owner WHERE number = ?
+            """,
+            .integer(entry.number)
+        ) { row -> RowImage? in
+            let context = Self.keyContext(try row.blob(0))
+            guard
+                let key = try? row.withBlob(
+                    1,
+                    { (wrapped) throws(CryptoError) in
+                        try KeyWrap.unwrap(wrapped, under: self.keys.catalog.past, context: context)
+                    }
+                )
+            else { return nil }
+            let opened = try? row.withBlob(2) { (sealed) throws(CryptoError) in
+                try AEAD.open(sealed, under: key, context: entry.row.context).exposeBytes()
+            }
+            return opened.flatMap { try? RowImage(decoding: $0) }
+        }
+        if let image = image ?? nil { return image }
+        throw CofferError.damaged(entry.subject, found: "its rows are not authentic")
+    }
+
+    // MARK: Labels
+
+    /// Seals what an entry was called: under the passcode, unless that did not protect its name.
+    private func seal(_ label: TrashLabel, of row: PastRow) throws(CofferError) -> [UInt8] {
+        let bytes = label.encoded
+        do throws(KeyError) {
+            return unsafe try keys.sealNames(
+                bytes.span.bytes,
+                of: .past,
+                context: row.labelContext,
+                inEveryState: label.protection.hidesNoName
+            )
+        } catch {
+            throw error.cofferError(label.quoted, in: keys.state, for: .write)
+        }
+    }
+
+    /// - Returns: `nil` if it can be opened after the first unlock only.
+    private func openLabel(_ sealed: RawSpan, of row: PastRow) throws -> TrashLabel? {
+        let subject = "entry \(row.number) of the trash"
+        do {
+            let opened = try keys.openNames(sealed, of: .past, context: row.labelContext)
+            return try TrashLabel(decoding: opened.exposeBytes())
+        } catch KeyError.locked {
+            return nil
+        } catch is KeyError {
+            throw CofferError.damaged(subject, found: "its name is not authentic")
+        } catch is ByteReader.Malformed {
+            throw CofferError.damaged(subject, found: "its name has an unknown form")
+        }
+    }
+
+    // MARK: Keys
+
+    /// The trash key of a group, which is created if necessary.
+    private func key(of group: String) throws -> TrashKey {
+        let tag = tag(of: group)
+        let context = Self.keyContext(tag)
+        let found = try connection.row(
+            "SELECT trash, sealed FROM trash_keys WHERE group_tag = ?",
+            .blob(tag)
+        ) { row -> TrashKey? in
+            let trash = try row.blob(0)
+            do {
+                return try row.withBlob(1) { wrapped in
+                    TrashKey(
+                        trash: trash,
+                        key: try KeyWrap.unwrap(wrapped, under: self.keys.catalog.past, context: context)
+                    )
+                }
+            } catch CryptoError.unauthentic {
+                return nil
+            }
+        }
+        if let found {
+            if let key = found { return key }
+            // Nothing can be put beside what a damaged key has sealed.
+            try retire(tag)
+        }
+        let key: SymmetricKey
+        do { key = try SymmetricKey() } catch { throw CofferError.noSecretMemory }
+        let trash = ItemID().bytes
+        try connection.execute(
+            "INSERT INTO trash_keys (trash, group_tag, sealed, entries, bytes) VALUES (?, ?, ?, 0, 0)",
+            .blob(trash),
+            .blob(tag),
+            .blob(KeyWrap.wrap(key, under: keys.catalog.past, context: context))
+        )
+        return TrashKey(trash: trash, key: key)
+    }
+
+    /// Destroys everything that a group has in the trash, within the open transaction.
+    ///
+    /// One statement overwrites its key. The rows are removed by what follows ``nextDoomed(lifetime:bound:time:)``.
+    ///
+    /// - Throws: ``DatabaseError``.
+    package func empty(_ group: String) throws { try retire(tag(of: group)) }
+
+    private func retire(_ tag: [UInt8]) throws {
+        try connection.execute(
+            "UPDATE trash_keys SET sealed = x'', group_tag = randomblob(17) WHERE group_tag = ?",
+            .blob(tag)
+        )
+    }
+
+    private func tag(of group: String) -> [UInt8] {
+        KeyedHash.tag(under: keys.catalog.search, for: "coffer trash group tag v1", byteCount: 16, Array(group.utf8))
+    }
+
+    private static func keyContext(_ tag: [UInt8]) -> [UInt8] { Array("coffer trash key v1".utf8) + tag }
+}
+
+/// The trash key of a group, and the trash to which its entries belong.
+private struct TrashKey: ~Copyable {
+    let trash: [UInt8]
+    let key: SymmetricKey
+}
+
+// MARK: - Destroying
+
+extension PastStore {
+    /// Whether there are entries, emptied ones included.
+    package func hasEntries() throws -> Bool {
+        try connection.row("SELECT 1 FROM past WHERE reason = 2 LIMIT 1") { _ in true } ?? false
+    }
+
+    /// Whether ``nextDoomed(lifetime:bound:time:)`` may find something: it changes nothing.
+    package func hasDoomed(lifetime: Int64, bound: Int64, time: Int64) throws -> Bool {
+        try connection.row(
+            """
+            SELECT EXISTS (SELECT 1 FROM trash_keys WHERE (length(sealed) = 0 OR bytes > ?) AND entries > 0)
+                OR (SELECT time FROM past WHERE reason = 2 ORDER BY number LIMIT 1) <= ?
+            """,
+            .integer(bound),
+            .integer(time - lifetime)
+        ) { try $0.optionalInteger(0) == 1 } ?? false
+    }
+
+    /// The next entry to be removed: of an emptied trash, of one that is too large, or one whose time is over.
+    ///
+    /// - Parameters:
+    ///   - lifetime: How long an entry stays, in milliseconds.
+    ///   - bound: The space that one group has, in bytes.
+    ///   - time: The time in the trash, in milliseconds.
+    /// - Returns: Its number; `nil` if every entry stays.
+    /// - Throws: ``DatabaseError``.
+    package func nextDoomed(lifetime: Int64, bound: Int64, time: Int64) throws -> Int64? {
+        while let full = try fullTrash(bound) {
+            let entry = try connection.row(
+                "SELECT number FROM past WHERE owner = ? AND reason = 2 ORDER BY number LIMIT 1",
+                .blob(full)
+            ) { try $0.integer(0) }
+            if let entry { return entry }
+            // The counts of a group without entries are wrong.
+            try connection.execute("UPDATE trash_keys SET entries = 0, bytes = 0 WHERE trash = ?", .blob(full))
+        }
+        return try connection.row(
+            "SELECT number, time FROM past WHERE reason = 2 ORDER BY number LIMIT 1"
+        ) { row -> Int64? in
+            time.nearestDifference(try row.integer(1)) >= lifetime ? try row.integer(0) : nil
+        } ?? nil
+    }
+
+    /// A group's trash that was emptied or is too large.
+    private func fullTrash(_ bound: Int64) throws -> [UInt8]? {
+        try connection.row(
+            """
+            SELECT trash FROM trash_keys WHERE (length(sealed) = 0 OR bytes > ?) AND entries > 0 LIMIT 1
+            """,
+            .integer(bound)
+        ) { try $0.blob(0) }
+    }
+
+    /// Forgets the keys of emptied trashes of which no row is left.
+    package func forgetEmptied() throws {
+        try connection.execute("DELETE FROM trash_keys WHERE length(sealed) = 0 AND entries <= 0")
+    }
+}

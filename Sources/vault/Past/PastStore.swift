@@ -1,0 +1,313 @@
+package import CofferCore
+internal import CofferCrypto
+package import CofferDatabase
+package import CofferKeys
+internal import CofferMemory
+
+/// The past of both stores: former secrets and contents, the trash, and rows that were replaced before the first unlock.
+///
+/// A row belongs to an owner: the persistent reference of an item, the history of a file, or the trash of a group. A store
+/// gives and takes whole rows, sealed as they were; what is in them is the store's to know.
+package final class PastStore {
+    let connection: Connection
+    let keys: VaultKeys
+
+    /// Opens the past of a catalog after its migrations.
+    package init(connection: Connection, keys: VaultKeys) {
+        self.connection = connection
+        self.keys = keys
+    }
+
+    // MARK: Former rows
+
+    /// The former rows of an item, the newest first; without those in the trash.
+    ///
+    /// - Throws: ``DatabaseError``.
+    package func rows(of owner: ItemID) throws -> [PastRow] {
+        var found: [PastRow] = []
+        try connection.rows(
+            """
+            SELECT number, reason, owner, entry, node, time, bytes FROM past
+            WHERE owner = ? AND reason = 1 AND entry IS NULL ORDER BY number DESC
+            """,
+            .blob(owner.bytes)
+        ) { row in
+            found.append(try PastRow(in: row))
+            return true
+        }
+        return found
+    }
+
+    /// The number of former rows of an item, damaged ones included.
+    package func count(of owner: ItemID) throws -> Int {
+        let count = try connection.row(
+            "SELECT count(*) FROM past WHERE owner = ? AND reason = 1 AND entry IS NULL",
+            .blob(owner.bytes)
+        ) { Int(try $0.integer(0)) }
+        return count ?? 0
+    }
+
+    /// The former row of an item with a number; `nil` if there is none.
+    package func row(_ number: Int64, of owner: ItemID) throws -> PastRow? {
+        try rows(of: owner).first { $0.number == number }
+    }
+
+    /// Adds a former row to an item, within the open transaction.
+    ///
+    /// - Parameters:
+    ///   - former: The row.
+    ///   - owner: The item.
+    ///   - kept: The content of a file, which stays on the disk.
+    ///   - byteCount: The space of that content, in bytes.
+    ///   - wantsPasscode: Whether it is destroyed with the passcode.
+    /// - Throws: ``DatabaseError``; `internal` if there is no memory for a key.
+    package func add(
+        _ former: FormerRow,
+        to owner: ItemID,
+        keeping kept: KeptContent? = nil,
+        of byteCount: Int64 = 0,
+        wantsPasscode: Bool = false
+    ) throws {
+        let encoded = former.encoded
+        let row = try insert(
+            .replaced,
+            of: owner.bytes,
+            keeping: kept,
+            byteCount: byteCount.nearestSum(Int64(encoded.count)),
+            wantsPasscode: wantsPasscode
+        )
+        try seal(encoded, isNamedInEveryState: former.isNamedInEveryState, as: row)
+    }
+
+    /// Seals a former row anew, within the open transaction.
+    ///
+    /// - Parameters:
+    ///   - former: The row as it is from now on.
+    ///   - row: Where it is.
+    ///   - owner: Its owner from now on; `nil` for the one that it has.
+    ///   - wantsPasscode: Whether it is destroyed with the passcode.
+    package func write(
+        _ former: FormerRow,
+        as row: PastRow,
+        of owner: ItemID? = nil,
+        wantsPasscode: Bool = false
+    ) throws {
+        let moved = owner.map(row.owned(by:)) ?? row
+        try connection.execute(
+            "UPDATE past SET owner = ?, wants_passcode = ? WHERE number = ?",
+            .blob(moved.owner),
+            .integer(wantsPasscode ? 1 : 0),
+            .integer(row.number)
+        )
+        try seal(former.encoded, isNamedInEveryState: former.isNamedInEveryState, as: moved)
+    }
+
+    private func seal(_ bytes: [UInt8], isNamedInEveryState: Bool, as row: PastRow) throws {
+        let sealed: [UInt8]
+        do throws(KeyError) {
+            sealed = unsafe try keys.sealNames(
+                bytes.span.bytes,
+                of: .past,
+                context: row.context,
+                inEveryState: isNamedInEveryState
+            )
+        } catch {
+            throw error.cofferError("a former row", in: keys.state, for: .write)
+        }
+        try connection.execute(
+            "UPDATE past SET sealed = ? WHERE number = ?",
+            .blob(sealed),
+            .integer(row.number)
+        )
+    }
+
+    /// Opens a former row.
+    ///
+    /// - Parameters:
+    ///   - row: The row.
+    ///   - subject: What it is, for an error.
+    /// - Throws: `interactionNotAllowed` before the first unlock, if the passcode protects the name of the item; `decode` if
+    ///   it is damaged; ``DatabaseError``.
+    package func open(_ row: PastRow, _ subject: String) throws -> FormerRow {
+        let former = try connection.row("SELECT sealed FROM past WHERE number = ?", .integer(row.number)) { found in
+            do {
+                return try found.withBlob(0) { sealed in
+                    let opened = try keys.openNames(sealed, of: .past, context: row.context)
+                    return try FormerRow(decoding: opened.exposeBytes())
+                }
+            } catch let error as KeyError {
+                throw error == .damaged
+                    ? CofferError.damaged(subject, found: "its row is not authentic")
+                    : error.cofferError(subject, in: keys.state, for: .read)
+            } catch is ByteReader.Malformed {
+                throw CofferError.damaged(subject, found: "its row has an unknown form")
+            }
+        }
+        guard let former else { throw CofferError.damaged(subject, found: "its row is missing") }
+        return former
+    }
+
+    /// The former rows of an item that it keeps no longer.
+    ///
+    /// - Parameters:
+    ///   - owner: The item.
+    ///   - count: How many it keeps.
+    ///   - bound: The space that they may take, in bytes.
+    package func excess(of owner: ItemID, beyond count: Int, bound: Int64 = .max) throws -> [PastRow] {
+        var byteCount: Int64 = 0
+        return try rows(of: owner).enumerated().drop { place, row in
+            byteCount = byteCount.nearestSum(row.byteCount)
+            return place < count && byteCount <= bound
+        }.map(\.element)
+    }
+
+    /// Gives the rows of one owner to another, within the open transaction.
+    ///
+    /// - Throws: `interactionNotAllowed` before the first unlock, if there are former ones; `decode`.
+    package func move(from owner: ItemID, to other: ItemID) throws {
+        for row in try rows(of: owner) { try write(try open(row, "a former row"), as: row, of: other) }
+        try connection.execute(
+            "UPDATE past SET owner = ? WHERE owner = ? AND reason = 3",
+            .blob(other.bytes),
+            .blob(owner.bytes)
+        )
+    }
+
+    /// Removes a row, and of an entry of the trash what went there with it, within the open transaction.
+    ///
+    /// - Parameter number: Its number.
+    /// - Returns: The contents that were kept for them, which are the file store's to remove.
+    package func remove(_ number: Int64) throws -> [KeptContent] {
+        var kept: [KeptContent] = []
+        try connection.rows(
+            "SELECT node, content FROM past WHERE (number = ?1 OR entry = ?1) AND node IS NOT NULL",
+            .integer(number)
+        ) { row in
+            if let content = try row.optionalBlob(1).flatMap({ ItemID($0) }) {
+                kept.append(KeptContent(node: try row.integer(0), content: content))
+            }
+            return true
+        }
+        try connection.execute("DELETE FROM past WHERE number = ?1 OR entry = ?1", .integer(number))
+        return kept
+    }
+
+    /// Removes all rows of an owner, without those in the trash, within the open transaction.
+    package func removeAll(of owner: ItemID) throws {
+        try connection.execute("DELETE FROM past WHERE owner = ? AND entry IS NULL", .blob(owner.bytes))
+    }
+
+    /// Removes what is destroyed with the passcode, within the open transaction.
+    package func removeWantingPasscode() throws {
+        try connection.execute(
+            """
+            DELETE FROM past WHERE wants_passcode = 1
+                OR entry IN (SELECT number FROM past WHERE wants_passcode = 1 AND reason = 2)
+            """
+        )
+    }
+
+    /// Whether the content of a file is kept.
+    package func keeps(_ kept: KeptContent) throws -> Bool {
+        try connection.row(
+            "SELECT 1 FROM past WHERE node = ? AND content = ?",
+            .integer(kept.node),
+            .blob(kept.content.bytes)
+        ) { _ in true } ?? false
+    }
+
+    func insert(
+        _ reason: PastReason,
+        of owner: [UInt8],
+        keeping kept: KeptContent? = nil,
+        time: Int64 = 0,
+        byteCount: Int64,
+        wantsPasscode: Bool = false,
+        sealed: [UInt8] = []
+    ) throws -> PastRow {
+        try connection.execute(
+            """
+            INSERT INTO past (reason, owner, node, content, time, bytes, wants_passcode, label, sealed)
+            VALUES (?, ?, ?, ?, ?, ?, ?, x'', ?)
+            """,
+            .integer(reason.rawValue),
+            .blob(owner),
+            kept.map { .integer($0.node) } ?? .null,
+            kept.map { .blob($0.content.bytes) } ?? .null,
+            .integer(time),
+            .integer(byteCount),
+            .integer(wantsPasscode ? 1 : 0),
+            .blob(sealed)
+        )
+        return PastRow(
+            number: connection.lastInsertedRowID,
+            reason,
+            owner: owner,
+            node: kept?.node,
+            time: time,
+            byteCount: byteCount
+        )
+    }
+}
+
+// MARK: - Before the first unlock
+
+extension PastStore {
+    /// Whether there are rows that were set aside.
+    package var hasAside: Bool {
+        get throws { try connection.row("SELECT 1 FROM past WHERE reason = 3 LIMIT 1") { _ in true } ?? false }
+    }
+
+    /// Sets the row of an item aside that is being replaced before the first unlock, within the open transaction.
+    ///
+    /// - Parameters:
+    ///   - image: The row.
+    ///   - owner: The item.
+    ///   - count: How many are kept beside the first one.
+    package func setAside(_ image: RowImage, of owner: ItemID, keeping count: Int) throws {
+        let encoded = image.encoded
+        _ = try insert(.aside, of: owner.bytes, byteCount: Int64(encoded.count), sealed: encoded)
+        try connection.execute(
+            """
+            DELETE FROM past WHERE owner = ?1 AND reason = 3 AND entry IS NULL
+                AND number > (SELECT min(number) FROM past WHERE owner = ?1 AND reason = 3 AND entry IS NULL)
+                AND number NOT IN (
+                    SELECT number FROM past WHERE owner = ?1 AND reason = 3 AND entry IS NULL
+                    ORDER BY number DESC LIMIT ?2)
+            """,
+            .blob(owner.bytes),
+            .integer(Int64(count))
+        )
+    }
+
+    /// The items of which something was set aside; without those in the trash.
+    package func ownersOfAside() throws -> [ItemID] {
+        var owners: [ItemID] = []
+        try connection.rows("SELECT DISTINCT owner FROM past WHERE reason = 3 AND entry IS NULL") { row in
+            if let owner = ItemID(try row.blob(0)) { owners.append(owner) }
+            return true
+        }
+        return owners
+    }
+
+    /// What was set aside of an item, the oldest first; without damaged rows.
+    package func aside(of owner: ItemID) throws -> [RowImage] {
+        var images: [RowImage] = []
+        try connection.rows(
+            "SELECT sealed FROM past WHERE owner = ? AND reason = 3 AND entry IS NULL ORDER BY number",
+            .blob(owner.bytes)
+        ) { row in
+            if let image = try? RowImage(decoding: try row.blob(0)) { images.append(image) }
+            return true
+        }
+        return images
+    }
+
+    /// Removes what was set aside of an item.
+    package func removeAside(of owner: ItemID) throws {
+        try connection.execute(
+            "DELETE FROM past WHERE owner = ? AND reason = 3 AND entry IS NULL",
+            .blob(owner.bytes)
+        )
+    }
+}
