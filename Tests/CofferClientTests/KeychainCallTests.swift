@@ -147,7 +147,8 @@ private func annaAnd(_ others: JSONObject) -> JSONObject {
     @Test func `tells the former values, fetches one and restores it`() throws {
         let values: JSONValue = [["number": 4, "replaced": 9, "bytes": 3]]
         let daemon = try ScriptedDaemon([
-            answer(1, ["values": values]), answer(2, ["values": values], Array("old".utf8)), answer(3, [:]),
+            answer(1, ["values": values, "damaged": []]),
+            answer(2, ["values": values, "damaged": []], Array("old".utf8)), answer(3, [:]),
         ])
         let history = try daemon.client.keychainHistory(of: anna)
         #expect(history == [KeychainFormerValue(number: 4, replaced: 9, byteCount: 3)])

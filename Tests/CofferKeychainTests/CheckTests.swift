@@ -318,6 +318,20 @@ extension Finding {
         #expect(try mended.check() == [])
     }
 
+    @Test func `destroys the former values of an item with it`() throws {
+        func formerCount() throws -> Int64? {
+            try fixture.connect().row("SELECT count(*) FROM past") { try $0.integer(0) }
+        }
+        try tamper { try $0.execute("UPDATE keychain_items SET secret = x'00' WHERE id = 4") }
+        do { _ = try fixture.open(with: keys).check(repairs: true) }
+        #expect(try formerCount() == 2)
+        do {
+            let table = try fixture.open(with: keys).quarantineTable
+            try table.discard(1)
+        }
+        #expect(try formerCount() == 0)
+    }
+
     @Test func `puts nothing over what has taken its place`() throws {
         let kept = try secret(of: 1)
         try tamper { try $0.execute("UPDATE keychain_items SET secret = x'00' WHERE id = 1") }

@@ -41,7 +41,7 @@ import Testing
         while found.count < 5,
             let checked = try trash.check(after: found.last, limit: 1, owned: { _, _ in .lost }).first
         {
-            found.append(checked.row.number)
+            found.append(checked.number)
         }
         #expect(found == wanted)
     }

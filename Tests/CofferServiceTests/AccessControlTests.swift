@@ -280,7 +280,9 @@ import Testing
         try vault.show(.passcode)
         try vault.write("new", "guarded")
         let former = try #require(try vault.client.keychainHistory(of: vault.query("guarded")).first).number
-        #expect(try refusal { try vault.client.restoreFormerValue(former, of: vault.query("guarded")) }?.need == .passcode)
+        #expect(
+            try refusal { try vault.client.restoreFormerValue(former, of: vault.query("guarded")) }?.need == .passcode
+        )
         try vault.show(.passcode)
         #expect(try vault.read("guarded") == "new")
         try vault.show(.passcode)

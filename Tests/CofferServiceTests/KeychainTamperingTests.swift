@@ -322,11 +322,14 @@ import Testing
             ("the row of another item", { try $0.write($0.value($0.values(of: first + 1)[0]), at: $1) }),
             ("another row of the item", { try $0.write($0.value($0.values(of: first)[1]), at: $1) }),
             ("the row of another vault", { store, number in try store.write(foreign, at: number) }),
-            ("a changed byte", { store, number in
-                var sealed = try store.value(number)
-                sealed[sealed.count - 1] ^= 1
-                try store.write(sealed, at: number)
-            }),
+            (
+                "a changed byte",
+                { store, number in
+                    var sealed = try store.value(number)
+                    sealed[sealed.count - 1] ^= 1
+                    try store.write(sealed, at: number)
+                }
+            ),
             ("no row", { try $0.write([], at: $1) }),
         ]
         for (name, change) in changes {

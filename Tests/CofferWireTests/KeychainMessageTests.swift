@@ -103,7 +103,9 @@ import Testing
         let added = KeychainAddResult(reference: Self.reference, item: bare)
         #expect(try KeychainAddResult(result: .object(added.json)).item == bare)
         let values = [KeychainFormerValue(number: 2, replaced: 5, byteCount: 0)]
-        #expect(try KeychainHistory(result: .object(KeychainHistory(values: values, damaged: [7]).json)).values == values)
+        #expect(
+            try KeychainHistory(result: .object(KeychainHistory(values: values, damaged: [7]).json)).values == values
+        )
         let key = KeychainPublicKey(bytes: [1, 2], keyType: "x25519")
         #expect(try KeychainPublicKey(result: .object(key.json)) == key)
     }

@@ -48,6 +48,25 @@ import Testing
         try expect("doctor", "--discard", "--yes", status: 0, "nothing is in quarantine")
     }
 
+    @Test func `a damaged former value is named, costs no other, and goes with its item to the trash and back`() throws
+    {
+        for value in ["second", "third", "fourth"] {
+            #expect(try daemon.coffer(["put", "service/a"], input: Array(value.utf8)).status == 0)
+        }
+        try tamper { try $0.execute("UPDATE past SET sealed = zeroblob(length(sealed)) WHERE number = 2") }
+        for _ in 1...2 {
+            try expect("history", "service/a", status: 65, "1 of the former values can't be read")
+            try expect("history", "service/a", "--ago", "1", status: 0, "third")
+            try expect("history", "service/a", "--ago", "2", status: 0, "secret a")
+            try expect("doctor", "--repair", status: 65, "former value", "service/a", "it can only be removed")
+            try expect("get", "service/a", status: 0, "fourth")
+            try expect("remove", "service/a", status: 0)
+            try expect("trash", "restore", "service/a", status: 0)
+        }
+        try expect("keychain", "update", "--service", "service", "--account", "a", "--history", "0", status: 0)
+        try expect("doctor", status: 0, "all is well")
+    }
+
     @Test func `damage is named, quarantined, restored when it is intact, and destroyed when that is requested`()
         throws
     {

@@ -204,7 +204,10 @@ package struct RowTable: Sendable {
         ),
         RowTable(
             "past",
-            ["number", "reason", "owner", "entry", "node", "content", "time", "bytes", "wants_passcode", "label", "sealed"],
+            [
+                "number", "reason", "owner", "entry", "node", "content", "time", "bytes", "wants_passcode", "label",
+                "sealed",
+            ],
             """
             UPDATE past SET
                 number = CASE ?3 WHEN 0 THEN iif(?2, ?1 + 0.5, ?1) ELSE number END,

@@ -32,7 +32,7 @@ struct SealedColumn: Sendable {
         },
         SealedColumn(
             select: """
-                SELECT number, sealed, reason, owner, node, time, bytes FROM past WHERE reason = 1
+                SELECT number, sealed, reason, owner, node, time, bytes FROM past WHERE reason = 1 AND entry IS NULL
                 ORDER BY number LIMIT 1 OFFSET ?
                 """,
             update: "UPDATE past SET sealed = ? WHERE number = ?",

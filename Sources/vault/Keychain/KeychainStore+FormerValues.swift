@@ -10,13 +10,14 @@ package struct FormerValue: Sendable {
     let row: PastRow
     /// When another value replaced it, in milliseconds since 1970.
     package let replaced: Int64
-    /// The bytes of the secret.
-    package let byteCount: Int
-    /// The class under which its row is sealed: the item's, unless it was damaged when the item got another.
-    package let accessibility: Accessibility
+    let opened: OpenedImage
 
     /// Its number: later ones have higher numbers.
     package var number: Int64 { row.number }
+    /// The bytes of the secret.
+    package var byteCount: Int { opened.metadata.secretByteCount }
+    /// The class under which its row is sealed: the item's, unless it was damaged when the item got another.
+    package var accessibility: Accessibility { opened.accessibility }
 
     /// Whether it can be read in `state`, as a value of an item of another class.
     ///
@@ -47,14 +48,14 @@ extension KeychainStore {
         ) { try $0.blob(0) }
         var found = FormerValues()
         for row in try past.rows(of: item.id) {
-            let opened: (value: FormerValue, former: OpenedImage)
-            do { opened = try formerValue(row, of: item) } catch let error as CofferError where error.code == .decode {
+            let value: FormerValue
+            do { value = try formerValue(row, of: item) } catch let error where error.isDamage {
                 found.damaged.append(row.number)
                 continue
             }
             // A restored value is sealed under a new key.
-            if opened.former.image.wrappedKey == present { throw CofferError.isFormer(item) }
-            found.values.append(opened.value)
+            if value.opened.image.wrappedKey == present { throw CofferError.isFormer(item) }
+            found.values.append(value)
         }
         return found
     }
@@ -81,43 +82,34 @@ extension KeychainStore {
                 hint: "its history shows which there are"
             )
         }
-        let (value, former) = try formerValue(row, of: item)
+        let value = try formerValue(row, of: item)
         guard value.isAvailable(in: keys.state, as: item.accessibility) else {
             throw CofferError.locked(item.attributes.quoted, in: keys.state, for: .read)
         }
-        return try openSecret(of: former, item, with: context)
+        return try openSecret(of: value, item, with: context)
     }
 
     private func openSecret(
-        of former: OpenedImage,
+        of value: FormerValue,
         _ item: KeychainItem,
         with context: AuthenticationContext?
     ) throws -> SecretBytes {
-        unsafe try openSecret(
-            of: item.with(former.accessibility),
-            former.image.wrappedKey.span.bytes,
-            former.image.secret.span.bytes,
+        let image = value.opened.image
+        return unsafe try openSecret(
+            of: item.with(value.accessibility),
+            image.wrappedKey.span.bytes,
+            image.secret.span.bytes,
             with: context
         )
     }
 
-    private func formerValue(
-        _ row: PastRow,
-        of item: KeychainItem
-    ) throws -> (value: FormerValue, former: OpenedImage) {
+    private func formerValue(_ row: PastRow, of item: KeychainItem) throws -> FormerValue {
         let subject = "an earlier value of \(item.attributes.quoted)"
         let former = try past.open(row, subject)
-        let opened = try opened(former.image, subject)
-        guard opened.image.id == item.id else {
+        guard former.image.id == item.id else {
             throw CofferError.damaged(subject, found: "its row is that of another item")
         }
-        let value = FormerValue(
-            row: row,
-            replaced: former.replaced,
-            byteCount: opened.metadata.secretByteCount,
-            accessibility: opened.accessibility
-        )
-        return (value, opened)
+        return FormerValue(row: row, replaced: former.replaced, opened: try opened(former.image, subject))
     }
 
     // MARK: Keeping
@@ -129,7 +121,11 @@ extension KeychainStore {
     }
 
     func addFormerValue(_ image: RowImage, of item: KeychainItem, replaced: Int64) throws {
-        try past.add(formerRow(image, replaced, item.accessibility), to: item.id, wantsPasscode: item.accessibility.wantsPasscode)
+        try past.add(
+            formerRow(image, replaced, item.accessibility),
+            to: item.id,
+            wantsPasscode: item.accessibility.wantsPasscode
+        )
     }
 
     private func formerRow(_ image: RowImage, _ replaced: Int64, _ accessibility: Accessibility) -> FormerRow {
@@ -147,10 +143,9 @@ extension KeychainStore {
     /// - Throws: `interactionNotAllowed` if the class key of one of them is not in memory.
     func rewrapFormerValues(of item: KeychainItem, to accessibility: Accessibility) throws {
         for value in try formerValues(of: item).values where value.accessibility != accessibility {
-            let (_, former) = try formerValue(value.row, of: item)
-            let wrappedKey = try rewrap(former.image.wrappedKey, of: item.with(former.accessibility), to: accessibility)
-            let sealed = SealedSecret(wrappedKey: wrappedKey, secret: former.image.secret)
-            try write(value, former, sealed, former.metadata.attributes, as: accessibility)
+            let image = value.opened.image
+            let wrappedKey = try rewrap(image.wrappedKey, of: item.with(value.accessibility), to: accessibility)
+            try write(value, SealedSecret(wrappedKey: wrappedKey, secret: image.secret), as: accessibility)
         }
     }
 
@@ -161,22 +156,19 @@ extension KeychainStore {
         _ context: AuthenticationContext?
     ) throws {
         for value in try formerValues(of: item).values {
-            let (_, former) = try formerValue(value.row, of: item)
-            let secret = try openSecret(of: former, item, with: context)
+            let secret = try openSecret(of: value, item, with: context)
             let sealed = try seal(secret, of: item.id, as: item.accessibility, attributes, context?.password)
-            try write(value, former, sealed, former.metadata.attributes, as: item.accessibility)
+            try write(value, sealed, as: item.accessibility)
         }
     }
 
-    private func write(
-        _ value: FormerValue,
-        _ former: OpenedImage,
-        _ sealed: SealedSecret,
-        _ attributes: ItemAttributes,
-        as accessibility: Accessibility
-    ) throws {
-        let metadata = former.metadata.with(attributes, secretTag(sealed.wrappedKey, sealed.secret))
-        let image = try image(metadata, sealed, of: former.image.id, accessibility, former.image.tag)
+    private func write(_ value: FormerValue, _ sealed: SealedSecret, as accessibility: Accessibility) throws {
+        let former = value.opened.metadata
+        let metadata = former.with(former.attributes, secretTag(sealed.wrappedKey, sealed.secret))
+        var image = value.opened.image
+        image.classKey = UInt8(ClassKeyName(accessibility).rawValue)
+        image.metadata = try seal(metadata, of: image.id, accessibility, image.tag)
+        (image.wrappedKey, image.secret) = (sealed.wrappedKey, sealed.secret)
         try past.write(
             formerRow(image, value.replaced, accessibility),
             as: value.row,
@@ -200,17 +192,17 @@ extension KeychainStore {
             item = found
         } catch let error as CofferError where error.code == .interactionNotAllowed {
             return .sealed
-        } catch let error as CofferError where error.code == .decode {
+        } catch let error where error.isDamage {
             // The former values of a damaged item wait for it.
             return .whole
         }
         guard row.isFormer else { return .whole }
         var seen = Examination<ItemAttributes>()
         do {
-            let (value, former) = try formerValue(row, of: item)
+            let value = try formerValue(row, of: item)
             if item.isLeftBehind { return .whole }
-            try seen.trySecret { try openSecret(of: former, item, with: nil).count == value.byteCount }
-        } catch let error as CofferError where error.code == .decode {
+            try seen.trySecret { try openSecret(of: value, item, with: nil).count == value.byteCount }
+        } catch let error where error.isDamage {
             seen.damage = .metadata
         }
         if seen.damage != nil { return .damaged(name: item.attributes.name(for: groups)) }

@@ -6,7 +6,7 @@ package import CofferPast
 // Rows outside of the table: they leave it unopened, and come back.
 
 /// The row of an item outside of its table, opened.
-struct OpenedImage {
+struct OpenedImage: Sendable {
     let image: RowImage
     let metadata: ItemMetadata
     let accessibility: Accessibility
@@ -31,24 +31,6 @@ extension KeychainStore {
                 secret: try row.blob(5)
             )
         }
-    }
-
-    /// The row of an item.
-    func image(
-        _ metadata: ItemMetadata,
-        _ sealed: SealedSecret,
-        of id: ItemID,
-        _ accessibility: Accessibility,
-        _ tag: [UInt8]
-    ) throws -> RowImage {
-        RowImage(
-            id: id,
-            classKey: UInt8(ClassKeyName(accessibility).rawValue),
-            tag: tag,
-            metadata: try seal(metadata, of: id, accessibility, tag),
-            wrappedKey: sealed.wrappedKey,
-            secret: sealed.secret
-        )
     }
 
     /// - Throws: `decode` if it is damaged; `interactionNotAllowed` before the first unlock, if the passcode protects its

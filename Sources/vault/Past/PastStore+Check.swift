@@ -26,22 +26,28 @@ extension PastStore {
         after number: Int64?,
         limit: Int,
         owned: (PastRow, ItemID) throws -> PastCondition
-    ) throws -> [(row: PastRow, condition: PastCondition)] {
-        guard let first = Connection.firstNumber(after: number) else { return [] }
-        var rows: [(row: PastRow, condition: PastCondition)] = []
-        try connection.rows(
-            """
-            SELECT number, reason, owner, entry, node, time, past.bytes, label FROM past WHERE number >= ?
-            ORDER BY number LIMIT ?
-            """,
-            .integer(first),
-            .integer(Int64(limit))
-        ) { row in
-            let entry = try entry(in: row)
-            rows.append((entry.row, try condition(of: entry, owned)))
-            return true
+    ) throws -> [(number: Int64, condition: PastCondition)] {
+        let numbers = try connection.numbers(
+            "SELECT number FROM past WHERE number >= ? ORDER BY number LIMIT ?",
+            after: number,
+            limit: limit
+        )
+        return try numbers.map { number in
+            do { return (number, try condition(of: number, owned)) } catch let error where error.isDamage {
+                return (number, .damaged(name: nil))
+            }
         }
-        return rows
+    }
+
+    private func condition(
+        of number: Int64,
+        _ owned: (PastRow, ItemID) throws -> PastCondition
+    ) throws -> PastCondition {
+        let entry = try connection.row(
+            "SELECT number, reason, owner, entry, node, time, bytes, label FROM past WHERE number = ?",
+            .integer(number)
+        ) { try self.entry(in: $0) }
+        return try entry.map { try condition(of: $0, owned) } ?? .whole
     }
 
     /// - Parameter entry: A row, as if it were an entry of the trash.

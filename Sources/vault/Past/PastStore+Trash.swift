@@ -124,7 +124,7 @@ extension PastStore {
             .integer(first),
             .integer(Int64(limit))
         ) { row in
-            entries.append(try self.entry(in: row))
+            if let entry = try? self.entry(in: row) { entries.append(entry) }
             return true
         }
         return entries

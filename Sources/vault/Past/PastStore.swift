@@ -32,7 +32,8 @@ package final class PastStore {
             """,
             .blob(owner.bytes)
         ) { row in
-            found.append(try PastRow(in: row))
+            // A row with impossible values costs no other: doctor names it.
+            if let row = try? PastRow(in: row) { found.append(row) }
             return true
         }
         return found
@@ -183,8 +184,8 @@ package final class PastStore {
             "SELECT node, content FROM past WHERE (number = ?1 OR entry = ?1) AND node IS NOT NULL",
             .integer(number)
         ) { row in
-            if let content = try row.optionalBlob(1).flatMap({ ItemID($0) }) {
-                kept.append(KeptContent(node: try row.integer(0), content: content))
+            if let node = try? row.integer(0), let content = try? row.blob(1), let id = ItemID(content) {
+                kept.append(KeptContent(node: node, content: id))
             }
             return true
         }
@@ -284,7 +285,7 @@ extension PastStore {
     package func ownersOfAside() throws -> [ItemID] {
         var owners: [ItemID] = []
         try connection.rows("SELECT DISTINCT owner FROM past WHERE reason = 3 AND entry IS NULL") { row in
-            if let owner = ItemID(try row.blob(0)) { owners.append(owner) }
+            if let owner = try? row.blob(0), let owner = ItemID(owner) { owners.append(owner) }
             return true
         }
         return owners

@@ -20,7 +20,7 @@ package struct RowImage: Sendable {
     package let tag: [UInt8]
     package var metadata, wrappedKey: [UInt8]
     /// The secret of an item of the keychain; empty for a file, whose content stays on the disk.
-    package let secret: [UInt8]
+    package var secret: [UInt8]
     /// The rows of the past that went to the trash with it.
     var held: [HeldRow] = []
 

@@ -63,19 +63,19 @@ extension Catalog {
         let rows = try past.check(after: number, limit: order.limit) { row, owner in
             try keychain.check(row, of: owner, for: order.groups) ?? files.check(row, of: owner) ?? .lost
         }
-        for (row, condition) in rows {
+        for (number, condition) in rows {
             slice.checkedCount += 1
             switch condition {
             case .whole: break
             case .sealed: slice.sealedCount += 1
             case .lost:
-                if order.repairs { try connection.transaction { try destroy(row.number) } }
+                if order.repairs { try connection.transaction { try destroy(number) } }
                 slice.findings.append(Finding(.past, .missingOwner, repair: .rewrite, isRepaired: order.repairs))
             case .damaged(let name):
                 slice.findings.append(Finding(.past, name: name, .metadata, repair: .copy, isRepaired: false))
             }
         }
-        slice.next = rows.count < order.limit ? nil : rows.last?.row.number
+        slice.next = rows.count < order.limit ? nil : rows.last?.number
         return slice
     }
 }

@@ -260,7 +260,8 @@ struct ValueMaker {
         if !found.isEmpty, random.chance(0.5) { return random.pick(found) }
         guard key == "cursor" || random.chance(0.3) else { return nil }
         let stage = random.pick([
-            "secrets", "files", "lost", "new", "database", "keychainItems", "keychainTags", "past", "counts", "contents", "keychain", "file", "",
+            "secrets", "files", "lost", "new", "database", "keychainItems", "keychainTags", "past", "counts",
+            "contents", "keychain", "file", "",
         ])
         let end = random.pick(["", ":", ":0", ":AAAA", ":" + String(repeating: "0", count: 32)])
         return .string("\(stage):\(random.chance(0.2) ? "" : "\(random.pick(Self.numbers))")\(end)")

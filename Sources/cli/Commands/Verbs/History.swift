@@ -89,7 +89,8 @@ struct FormerValueOptions: ParsableArguments {
         throw CofferError(
             .decode,
             "\(found.damaged.count) of the former values can't be read: damaged or tampered with",
-            hint: "they go when newer ones take their place; 'coffer keychain update' with '--history 0' destroys all at once"
+            hint:
+                "they go when newer ones take their place; 'coffer keychain update' with '--history 0' destroys all at once"
         )
     }
 
