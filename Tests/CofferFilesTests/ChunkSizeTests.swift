@@ -22,9 +22,9 @@ import Testing
     }
 
     private func readAtOnce(_ file: OpenFile, _ range: Range<Int64>) throws -> [UInt8]? {
-        let plan = try open.store.planReading(range, of: file)
-        defer { open.store.finishedReading(file) }
-        return try open.store.collectIfCached(plan)?.exposeBytes()
+        let plan = try open.store.plans.reading(range, of: file)
+        defer { file.endRead() }
+        return try open.store.plans.collectIfCached(plan)?.exposeBytes()
     }
 
     @Test(
@@ -183,29 +183,29 @@ import Testing
         try open.put("c", pattern(2 * chunkBytes), .completeUntilFirstUserAuthentication)
         let (a, c) = (try open.open("a"), try open.open("c"))
         func read(_ file: OpenFile) throws -> [UInt8]? {
-            let plan = try open.store.planReading(10..<20, of: file)
-            defer { open.store.finishedReading(file) }
-            return try open.store.collectIfCached(plan)?.exposeBytes()
+            let plan = try open.store.plans.reading(10..<20, of: file)
+            defer { file.endRead() }
+            return try open.store.plans.collectIfCached(plan)?.exposeBytes()
         }
         #expect(try read(a) == Array(pattern(20)[10...]))
         #expect(try read(c) == Array(pattern(20)[10...]))
         open.keys.lock()
-        open.store.revokeOpenKeys(in: open.keys.state)
+        open.store.openContents.revoke(in: open.keys.state)
         #expect(code { _ = try read(a) } == .interactionNotAllowed)
-        #expect(open.store.openedChunkCount == 0)
+        #expect(open.store.plans.openedChunkCount == 0)
         #expect(try read(c) == Array(pattern(20)[10...]))
         open.close(a)
         open.close(c)
-        #expect(open.store.openedChunkCount == 0)
+        #expect(open.store.plans.openedChunkCount == 0)
     }
 
     @Test func `no more chunks stay opened than the bound, of however many files`() throws {
         try open.put("file", pattern(20 * chunkBytes))
         let file = try open.open("file")
         for chunk in 0..<20 { _ = try readAtOnce(file, Int64(chunk * chunkBytes)..<Int64(chunk * chunkBytes + 1)) }
-        #expect(open.store.openedChunkCount == Limits.openedChunks)
+        #expect(open.store.plans.openedChunkCount == Limits.openedChunks)
         open.close(file)
-        #expect(open.store.openedChunkCount == 0)
+        #expect(open.store.plans.openedChunkCount == 0)
     }
 }
 

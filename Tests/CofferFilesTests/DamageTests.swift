@@ -23,7 +23,7 @@ import Testing
     /// How reading it all ends; what got out before has to be authentic.
     private func outcome() throws -> ErrorCode? {
         let read = try open.store.prepareRead(try #require(try open.find("file")))
-        defer { open.store.finished(read) }
+        defer { open.store.openContents.finished(read) }
         var count = 0
         let found = code {
             try read.perform(

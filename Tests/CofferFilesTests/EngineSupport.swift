@@ -31,30 +31,30 @@ extension OpenStore {
     }
 
     func write(_ bytes: [UInt8], at offset: Int64, to file: OpenFile) throws {
-        let plan = try store.planWriting(bytes.count, at: offset, of: file)
+        let plan = try store.plans.writing(bytes.count, at: offset, of: file)
         do {
             let content: SecretBytes? = try SecretBytes(copying: bytes.span.bytes)
-            store.apply(try plan.perform(content), upTo: offset + Int64(bytes.count), to: file)
+            file.apply(try plan.perform(content), upTo: offset + Int64(bytes.count))
         } catch {
-            store.discard(plan, of: file)
+            file.giveBack(plan)
             throw error
         }
     }
 
     func truncate(_ file: OpenFile, to count: Int64) throws {
-        if let plan = try store.planCutting(to: count, of: file) {
+        if let plan = try store.plans.cutting(to: count, of: file) {
             do {
-                store.apply(try plan.perform(nil), upTo: 0, to: file)
+                file.apply(try plan.perform(nil), upTo: 0)
             } catch {
-                store.discard(plan, of: file)
+                file.giveBack(plan)
                 throw error
             }
         }
-        store.truncate(file, to: count)
+        file.truncate(to: count)
     }
 
     func sync(_ file: OpenFile) throws {
-        try store.planSyncing(file).perform()
+        try store.plans.syncing(file).perform()
         try store.commit(file, now: 2000)
         store.settleDurably()
     }
@@ -68,8 +68,8 @@ extension OpenStore {
     func read(_ file: OpenFile, _ range: Range<Int64>) throws -> [UInt8] {
         var all: [UInt8] = []
         while Int64(all.count) < range.count {
-            let plan = try store.planReading((range.lowerBound + Int64(all.count))..<range.upperBound, of: file)
-            defer { store.finishedReading(file) }
+            let plan = try store.plans.reading((range.lowerBound + Int64(all.count))..<range.upperBound, of: file)
+            defer { file.endRead() }
             if plan.range.isEmpty { break }
             let piece = try plan.collect()
             all += piece.exposeBytes()
@@ -91,8 +91,8 @@ extension OpenStore {
         var saved: [UInt8] = []
         var damaged: [Int64] = []
         while Int64(saved.count) < file.byteCount {
-            let plan = try store.planReading(Int64(saved.count)..<file.byteCount, of: file)
-            defer { store.finishedReading(file) }
+            let plan = try store.plans.reading(Int64(saved.count)..<file.byteCount, of: file)
+            defer { file.endRead() }
             let found = try plan.salvage(to: { saved += $0.withUnsafeBytes { Array($0) } })
             damaged += found.map(\.lowerBound)
         }
@@ -102,7 +102,7 @@ extension OpenStore {
     /// The number of a file in the catalog.
     func node(_ path: String) throws -> Int64 {
         let read = try store.prepareRead(try #require(try find(path)))
-        defer { store.finished(read) }
+        defer { store.openContents.finished(read) }
         return try #require(
             try connection.row("SELECT id FROM file_nodes WHERE content = ?", .blob(read.id.bytes)) {
                 try $0.integer(0)

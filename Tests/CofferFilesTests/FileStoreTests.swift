@@ -159,7 +159,7 @@ import Testing
                 now: Int64(100 + index)
             )
             open.store.settleDurably()
-            open.store.finished(write)
+            open.store.openContents.finished(write)
             let file = try #require(try open.find("file"))
             #expect(file.created == 5)
             #expect(file.modified == Int64(100 + index))
@@ -257,7 +257,7 @@ import Testing
         #expect(try open.text("file") == "old")
         #expect(try open.vault.staged.count == 1)
         open.store.discard(write)
-        open.store.finished(write)
+        open.store.openContents.finished(write)
         #expect(try open.vault.staged == [])
         #expect(try open.text("file") == "old")
     }

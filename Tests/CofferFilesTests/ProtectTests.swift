@@ -66,7 +66,7 @@ extension OpenStore {
 
     fileprivate func lock() {
         keys.lock()
-        store.revokeOpenKeys(in: keys.state)
+        store.openContents.revoke(in: keys.state)
     }
 }
 
@@ -213,7 +213,7 @@ extension OpenStore {
                 }
             )
         }
-        open.store.finished(read)
+        open.store.openContents.finished(read)
         #expect(Self.content.starts(with: received))
         return (received.count, found)
     }
@@ -250,7 +250,7 @@ extension OpenStore {
             try open.protect("file", as: new)
             open.lock()
             open.keys.expireInactive()
-            open.store.revokeOpenKeys(in: open.keys.state)
+            open.store.openContents.revoke(in: open.keys.state)
         }
         #expect(code == (new == .completeWhenUserInactive ? .interactionNotAllowed : nil))
     }
@@ -286,7 +286,7 @@ extension OpenStore {
         let open = try OpenStore(.unlocked)
         try open.put("file", Self.content, old)
         let early = try open.read(opening: "file")
-        if isOpenedLater { open.store.finished(early) }
+        if isOpenedLater { open.store.openContents.finished(early) }
         try open.connection.beginBatch()
         try open.store.protect(try #require(try open.find("file")), as: new, now: 0)
         let handle = isOpenedLater ? try open.read(opening: "file") : early
@@ -312,7 +312,7 @@ extension OpenStore {
         try open.put("file", "content")
         let read = try open.read(opening: "file")
         try open.protect("file", as: .complete)
-        #expect(open.store.protectionClass(of: read) == .complete)
+        #expect(open.store.openContents.protectionClass(of: read) == .complete)
         #expect(read.protectionClass == .completeUntilFirstUserAuthentication)
     }
 }

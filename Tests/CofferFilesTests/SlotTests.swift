@@ -13,14 +13,14 @@ import Testing
 
     /// The slot to which the next write of a chunk would go.
     private func nextSlot(_ file: OpenFile) throws -> Int64 {
-        let plan = try open.store.planWriting(10, at: 0, of: file)
-        defer { open.store.discard(plan, of: file) }
+        let plan = try open.store.plans.writing(10, at: 0, of: file)
+        defer { file.giveBack(plan) }
         return try #require(plan.pieces.first).slot
     }
 
     /// Commits, as a request does whose sync is deferred.
     private func commitWithoutSync(_ file: OpenFile) throws {
-        try open.store.planSyncing(file).perform()
+        try open.store.plans.syncing(file).perform()
         try open.store.commit(file, now: 2000)
         open.store.settle()
     }
@@ -64,17 +64,17 @@ import Testing
         let file = try open.create("file")
         for chunk in 0..<4 { try open.write(pattern(4096), at: Int64(chunk * 4096), to: file) }
         try open.sync(file)
-        let plan = try open.store.planZeroing(4096..<12_288, of: file)
+        let plan = try open.store.plans.zeroing(4096..<12_288, of: file)
         #expect(plan.writes.pieces.isEmpty)
         #expect(plan.holes == [1, 2])
-        open.store.punch(plan.holes, of: file)
+        file.punch(plan.holes)
         let zeros = [UInt8](repeating: 0, count: 8192)
         let expected = replacing(Array(repeating: pattern(4096), count: 4).flatMap(\.self), at: 4096, with: zeros)
         #expect(try open.read(file, 0..<16_384) == expected)
         try open.sync(file)
         #expect(try open.count("SELECT count(*) FROM file_chunks") == 2)
-        #expect(open.store.planReturning(of: file) != nil)
-        #expect(open.store.planReturning(of: file) == nil)
+        #expect(open.store.plans.returning(of: file) != nil)
+        #expect(open.store.plans.returning(of: file) == nil)
         #expect(try open.read(file, 0..<16_384) == expected)
         open.close(file)
         #expect(try open.contents("file") == expected)

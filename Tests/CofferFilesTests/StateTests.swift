@@ -124,7 +124,7 @@ func isNamed(_ protectionClass: ProtectionClass, in state: TestState) -> Bool {
         let write = try open.store.prepareWrite(name, in: "default", as: protectionClass)
         let count = try write.perform(prefix: try SecretBytes("content"), rest: nil)
         open.keys.lock()
-        open.store.revokeOpenKeys(in: open.keys.state)
+        open.store.openContents.revoke(in: open.keys.state)
         let found = code {
             try open.store.commit(write, at: name, in: "default", byteCount: count, kind: nil, created: nil, now: 0)
         }
@@ -170,7 +170,7 @@ private let allButA = ProtectionClass.allCases.filter { $0 != .complete }
         var poller = pollfd(fd: pipe.reading, events: Int16(POLLIN), revents: 0)
         try #require(poll(&poller, 1, -1) == 1)
         open.keys.lock()
-        open.store.revokeOpenKeys(in: open.keys.state)
+        open.store.openContents.revoke(in: open.keys.state)
         var received: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 65536)
         while case let count = Foundation.read(pipe.reading, &buffer, buffer.count), count > 0 {
@@ -217,7 +217,7 @@ private let allButA = ProtectionClass.allCases.filter { $0 != .complete }
         // More than a pipe holds: when this returns, the writer has taken the first chunk.
         try #require(Foundation.write(pipe.writing, content, 150_000) == 150_000)
         open.keys.lock()
-        open.store.revokeOpenKeys(in: open.keys.state)
+        open.store.openContents.revoke(in: open.keys.state)
         _ = content.withUnsafeBytes { Foundation.write(pipe.writing, $0.baseAddress.map { $0 + 150_000 }, 50_000) }
         close(pipe.writing)
         let (found, count) = try writer.wait()
@@ -225,7 +225,7 @@ private let allButA = ProtectionClass.allCases.filter { $0 != .complete }
             #expect(count == 200_006)
             try open.store.commit(write, at: name, in: "default", byteCount: count, kind: nil, created: nil, now: 0)
             open.store.settleDurably()
-            open.store.finished(write)
+            open.store.openContents.finished(write)
             if protectionClass == .completeUnlessOpen { try open.keys.unlock() }
             #expect(try open.read("file") == Array("prefix".utf8) + content.prefix(200_000))
         }
@@ -250,7 +250,7 @@ private let allButA = ProtectionClass.allCases.filter { $0 != .complete }
         let open = try OpenStore()
         try open.put("file", "content")
         let read = try open.store.prepareRead(try #require(try open.find("file")))
-        open.store.finished(read)
+        open.store.openContents.finished(read)
         #expect(code { _ = try read.collect(0..<7) } == .interactionNotAllowed)
     }
 
@@ -258,7 +258,7 @@ private let allButA = ProtectionClass.allCases.filter { $0 != .complete }
         let open = try OpenStore(.unlocked)
         try open.put("dir/file", Array("content".utf8), .complete)
         let read = try open.store.prepareRead(try #require(try open.find("dir/file")))
-        open.store.revokeOpenKeys(in: .locked)
+        open.store.openContents.revoke(in: .locked)
         do {
             _ = try read.collect(0..<7)
             Issue.record("the key is gone")

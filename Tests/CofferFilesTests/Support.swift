@@ -82,7 +82,7 @@ final class OpenStore {
     ) throws {
         let name = try ItemName(path)
         let write = try store.prepareWrite(name, in: "default", as: protectionClass)
-        defer { store.finished(write) }
+        defer { store.openContents.finished(write) }
         let count = try write.perform(prefix: try SecretBytes(copying: bytes.span.bytes), rest: nil)
         do {
             try store.commit(write, at: name, in: "default", byteCount: count, kind: nil, created: nil, now: now)
@@ -101,7 +101,7 @@ final class OpenStore {
     func read(_ path: String, _ range: Range<Int64>? = nil) throws -> [UInt8]? {
         guard let file = try find(path) else { return nil }
         let read = try store.prepareRead(file)
-        defer { store.finished(read) }
+        defer { store.openContents.finished(read) }
         let content = try read.collect(range ?? 0..<file.byteCount)
         return content.exposeBytes()
     }
@@ -116,7 +116,7 @@ final class OpenStore {
     /// Where the content of a file lies once it is settled.
     func contentPath(_ path: String) throws -> String {
         let read = try store.prepareRead(try #require(try find(path)))
-        defer { store.finished(read) }
+        defer { store.openContents.finished(read) }
         return vault.temporary.path("blobs/\(read.id.hexadecimal.prefix(2))/\(read.id.hexadecimal)")
     }
 

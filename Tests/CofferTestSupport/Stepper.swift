@@ -87,7 +87,7 @@ package final class Stepper {
     package func lock() {
         guard let keys = vault.openKeys else { return }
         keys.lock()
-        vault.openCatalog?.files.revokeOpenKeys(in: keys.state)
+        vault.openCatalog?.files.openContents.revoke(in: keys.state)
     }
 }
 

@@ -152,17 +152,17 @@ final class RowCatalog {
                 keepCount: path == "d/g" ? 2 : nil,
                 now: 1000
             )
-            files.finished(write)
+            files.openContents.finished(write)
         }
         files.settle()
         let open = try files.create(try ItemName("h"), in: Self.group, as: .none, now: 1000)
         for chunk in [Int64(0), 2] {
             let bytes: SecretBytes? = try SecretBytes(zeros: 10)
             let place = chunk * Int64(Limits.chunkBytes)
-            let written = try files.planWriting(10, at: place, of: open).perform(bytes)
-            files.apply(written, upTo: place + 10, to: open)
+            let written = try files.plans.writing(10, at: place, of: open).perform(bytes)
+            open.apply(written, upTo: place + 10)
         }
-        try files.planSyncing(open).perform()
+        try files.plans.syncing(open).perform()
         try files.commit(open, now: 1000)
         files.settle()
         files.close(open)

@@ -131,7 +131,9 @@ private struct RowCheck: ~Copyable {
             uses.append({ _ = try store.open(key) })
             uses.append({
                 guard let item = try store.find(key) else { return }
-                for value in try store.formerValues(of: item).values { _ = try store.formerSecret(value.number, of: item) }
+                for value in try store.formerValues(of: item).values {
+                    _ = try store.formerSecret(value.number, of: item)
+                }
             })
             uses.append({
                 guard let item = try store.find(key) else { return }
@@ -179,7 +181,7 @@ private struct RowCheck: ~Copyable {
                 guard let file = try store.find(name, in: group) else { return }
                 if store.hasChunks(file) { return }
                 let read = try store.prepareRead(file)
-                defer { store.finished(read) }
+                defer { store.openContents.finished(read) }
                 _ = try read.collect(0..<min(file.byteCount, 1 << 20))
             })
             for salvages in [false, true] {
@@ -271,13 +273,13 @@ private struct RowCheck: ~Copyable {
         guard let open = try salvages ? store.finishSalvaging(opening) : store.finish(opening) else { return }
         defer { store.close(open) }
         for start in [0, max(0, open.byteCount - 10)] {
-            let plan = try store.planReading(start..<start + 10, of: open)
-            defer { store.finishedReading(open) }
+            let plan = try store.plans.reading(start..<start + 10, of: open)
+            defer { open.endRead() }
             _ = try plan.collect()
         }
         guard !salvages else { return }
-        _ = try store.planAllocating(0..<Limits.fileBytes, of: open)
-        store.truncate(open, to: 5)
+        _ = try store.plans.allocating(0..<Limits.fileBytes, of: open)
+        open.truncate(to: 5)
         try store.commit(open, now: 4)
         store.abandon(isCertain: false)
     }

@@ -101,7 +101,7 @@ final class LockController: ServerPart {
     @discardableResult func settle() -> Bool {
         guard schedule.nextDeadline != nil, let keys = vault.openKeys else { return false }
         let now = clock.now
-        if schedule.countsUse, vault.openCatalog?.files.takeTransferUse() == true { schedule.noteUse(at: now) }
+        if schedule.countsUse, vault.openCatalog?.files.openContents.takeUse() == true { schedule.noteUse(at: now) }
         var steps: [LockSchedule.Step] = []
         while let step = schedule.takeDue(at: now) {
             steps.append(step)
@@ -149,7 +149,7 @@ final class LockController: ServerPart {
         shared.authentications.endAll()
         vault.openCatalog?.changes.names.forget()
         audit.noteState(keys.state, because: step == .lock ? cause : nil)
-        vault.openCatalog?.files.revokeOpenKeys(in: keys.state)
+        vault.openCatalog?.files.openContents.revoke(in: keys.state)
         withholdPayloads(in: keys.state)
         handlers.file.keepWhatWasWritten()
         hasLocked = true

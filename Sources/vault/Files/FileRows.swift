@@ -192,9 +192,7 @@ struct FileRows: SealedTable {
         // Now the row no longer counts as one that names its content.
         try connection.execute("DELETE FROM file_quarantine WHERE id = ?", .integer(number))
         if let parent { try store.tree.prune(parent) }
-        guard let content, try !store.tree.contains(content) else { return }
-        try connection.execute("INSERT OR IGNORE INTO file_dead_contents (content) VALUES (?)", .blob(content.bytes))
-        store.toRemove.append(content)
+        if let content { try store.dead.addUnlessNamed(content) }
     }
 
     // MARK: Duplicates

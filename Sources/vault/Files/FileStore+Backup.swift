@@ -3,28 +3,6 @@ package import CofferDatabase
 
 // What a backup reads stays as it is until the backup ends: contents are not removed, and slots are not written again.
 
-/// The contents that a backup reads.
-///
-/// Nothing of it is on the disk: after a crash there is no backup, and the dead contents are in the catalog's list.
-final class ContentPins {
-    /// Contents that the backup does not know.
-    private var new: Set<ItemID> = []
-    /// Contents that no row names any more.
-    private(set) var dead: [ItemID] = []
-
-    func noteNew(_ ids: [ItemID]) {
-        for id in ids where new.count < Limits.newContentsOfBackup { new.insert(id) }
-    }
-
-    /// Keeps dead contents until the backup ends.
-    ///
-    /// - Returns: Those that it need not keep.
-    func keep(_ ids: [ItemID]) -> [ItemID] {
-        dead += ids.filter { !new.contains($0) }
-        return ids.filter { new.remove($0) != nil }
-    }
-}
-
 extension FileStore {
     /// The contents that a copy of a catalog names, those in quarantine and in the trash, and of versions, among them.
     ///
@@ -54,12 +32,11 @@ extension FileStore {
     /// Keeps all contents, and the slots that the catalog names, as they are until ``unpin()``.
     ///
     /// No transaction may be open: what it has freed would count as free.
-    package func pin() { pins = ContentPins() }
+    package func pin() { dead.keep() }
 
     /// Ends the backup; ``removeReleased(limit:)`` removes what it has kept.
     package func unpin() {
-        guard let ended = pins.take() else { return }
-        released += ended.dead
+        guard dead.release() else { return }
         for file in openFiles.values { file.releaseSlots() }
     }
 
@@ -67,13 +44,5 @@ extension FileStore {
     ///
     /// - Parameter limit: How many, because this blocks on the disk.
     /// - Returns: Whether none is left.
-    package func removeReleased(limit: Int) -> Bool {
-        if let pins {
-            // The next backup has begun; its catalog names none of them.
-            pins.noteNew(released)
-        }
-        remove(Array(released.suffix(limit)))
-        released.removeLast(min(limit, released.count))
-        return released.isEmpty
-    }
+    package func removeReleased(limit: Int) -> Bool { dead.removeReleased(limit: limit) }
 }

@@ -10,7 +10,7 @@ extension FileStore {
     /// If this fails, ``recover()`` finishes it.
     package func settle() {
         openContents.keepChanges()
-        pins?.noteNew(toPlace)
+        dead.settle(making: toPlace)
         for id in toPlace { try? contents.place(id) }
         toPlace = []
         for file in toPlaceOverlays where (try? contents.placeOverlay(file.id)) != nil { file.overlayIsPlaced() }
@@ -19,8 +19,6 @@ extension FileStore {
         committing = []
         creating = []
         unlinking = []
-        dead += toRemove
-        toRemove = []
     }
 
     /// Frees what no row names any more, once that is on the disk: before, a power cut would bring the rows back.
@@ -28,32 +26,10 @@ extension FileStore {
         let freed = freeing
         freeing = []
         for file in freed {
-            file.freeForgotten(keepingSlots: pins != nil)
+            file.freeForgotten(keepingSlots: dead.areKept)
             close(file)
         }
-        removeDead()
-    }
-
-    private func removeDead() {
-        if let pins { dead = pins.keep(dead) }
-        if dead.isEmpty { return }
-        // If the look-up fails, the content stays until the next start.
-        remove(dead)
-        dead = []
-    }
-
-    func remove(_ dead: [ItemID]) {
-        removed += dead.filter { id in (try? tree.contains(id)) == false && (try? contents.remove(id)) != nil }
-    }
-
-    /// Removes the entries of contents that were removed from the list of dead contents.
-    ///
-    /// It is part of the next change: a commit of its own would cost every replacement a second sync.
-    func forgetRemoved() throws {
-        for id in removed {
-            try connection.execute("DELETE FROM file_dead_contents WHERE content = ?", .blob(id.bytes))
-        }
-        removed = []
+        dead.settleSynced()
     }
 
     /// Updates the disk after a transaction was rolled back.
@@ -62,7 +38,7 @@ extension FileStore {
     ///   staged, and ``recover()`` decides.
     package func abandon(isCertain: Bool) {
         for file in creating {
-            close(file.content.key, of: file.id)
+            openContents.close(file.content.key, of: file.id)
             openFiles[file.node] = nil
             file.undoCreation()
             if isCertain { contents.discardStagedOverlay(file.id) }
@@ -71,7 +47,7 @@ extension FileStore {
         if isCertain { for id in toPlace { contents.discardStaged(id) } }
         toPlace = []
         toPlaceOverlays = []
-        toRemove = []
+        dead.abandon()
         for file in committing { file.undoCommit() }
         committing = []
         for file in unlinking {
@@ -97,15 +73,7 @@ extension FileStore {
             }
         }
         contents.sweep()
-        try recoverLogged()
-        var dead: [ItemID] = []
-        try connection.rows("SELECT content FROM file_dead_contents") { row in
-            if let id = ItemID(try row.blob(0)) { dead.append(id) }
-            return true
-        }
-        if dead.isEmpty { return }
-        // A content that a row names is not dead, whatever this table says.
-        for id in dead where try !tree.contains(id) { try contents.remove(id) }
-        try connection.execute("DELETE FROM file_dead_contents")
+        try log.recover()
+        try dead.recover()
     }
 }

@@ -153,10 +153,10 @@ extension FileStore {
         metadata.extended = present.extended
         metadata.didChange(at: now)
         try connection.transaction {
-            try forgetRemoved()
+            try dead.forgetRemoved()
             _ = try past.remove(version.number)
             try move(history, to: former.opened.image.node, keepCount: history.keepCount)
-            _ = try keep(place, in: history, now: now)
+            try keep(place, in: history, now: now)
             try tree.touch(place.name.parent, now: now)
             _ = try tree.insert(
                 metadata,
@@ -180,10 +180,11 @@ extension FileStore {
     /// - Returns: How many were removed.
     /// - Throws: `itemNotFound` if there is no such version.
     package func removeVersions(_ number: Int64?, of entry: FileEntry) throws -> Int {
-        let doomed = try number.map { [try require($0, of: entry)] }
+        let doomed =
+            try number.map { [try require($0, of: entry)] }
             ?? histories.id(of: entry.node.id).map(past.rows) ?? []
         return try connection.transaction {
-            try forgetRemoved()
+            try dead.forgetRemoved()
             for version in doomed { try destroy(version) }
             return doomed.count
         }
@@ -208,7 +209,7 @@ extension FileStore {
             return isOwn ? .whole : .damaged(name: "version \(row.number)")
         } catch let error as CofferError where error.code == .interactionNotAllowed {
             return .sealed
-        } catch let error as CofferError where error.code == .decode {
+        } catch let error where error.isDamage {
             return .damaged(name: "version \(row.number)")
         }
     }

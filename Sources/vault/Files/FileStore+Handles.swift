@@ -72,7 +72,7 @@ extension FileStore {
         let content = OpenedContent(
             id: id,
             subject: name.quoted,
-            key: opened(new.takeKey(), of: id, as: protectionClass),
+            key: openContents.open(new.takeKey(), of: id, as: protectionClass),
             base: nil,
             overlay: overlay,
             directory: contents
@@ -205,7 +205,7 @@ extension FileStore {
             content: OpenedContent(
                 id: file.content,
                 subject: subject,
-                key: opened(key, of: file.content, as: file.protectionClass),
+                key: openContents.open(key, of: file.content, as: file.protectionClass),
                 base: parts.base,
                 overlay: parts.overlay,
                 directory: contents
@@ -258,7 +258,7 @@ extension FileStore {
             do {
                 let overlay = try Overlay(found.file, of: file.content, salvaging: salvaging)
                 // What is salvaged is not written.
-                let keptSlotCount = pins == nil || salvaging ? 0 : try overlay.slotCount()
+                let keptSlotCount = !dead.areKept || salvaging ? 0 : try overlay.slotCount()
                 return (base, overlay, found.isStaged, keptSlotCount)
             } catch is ContentFormat.Finding where opening.hasNoRows {
                 // Its creation was interrupted, and it is empty: the next writer creates another one.
@@ -281,7 +281,7 @@ extension FileStore {
     /// - Parameter file: The file, synced as far as possible.
     package func close(_ file: OpenFile) {
         guard file.handleCount == 0, !file.hasForgotten else { return }
-        close(file.content.key, of: file.id)
+        openContents.close(file.content.key, of: file.id)
         if openFiles[file.node] === file { openFiles[file.node] = nil }
         unlinking.removeAll { $0 === file }
     }

@@ -92,18 +92,13 @@ extension FileStore {
     ///
     /// - Throws: ``DatabaseError``.
     package func remove(_ kept: [KeptContent]) throws {
-        try forgetRemoved()
+        try dead.forgetRemoved()
         // A file that is in the tree keeps what is its own.
         for kept in kept where try tree.row(numbered: kept.node, read: { _ in true }) == nil {
             try unlink(kept.node)
             try histories.forget(kept.node)
             try connection.execute("DELETE FROM file_chunks WHERE node = ?", .integer(kept.node))
-            if try tree.contains(kept.content) { continue }
-            try connection.execute(
-                "INSERT OR IGNORE INTO file_dead_contents (content) VALUES (?)",
-                .blob(kept.content.bytes)
-            )
-            toRemove.append(kept.content)
+            try dead.addUnlessNamed(kept.content)
         }
     }
 
@@ -148,7 +143,7 @@ extension FileStore {
             throw CofferError.largerThanTrash(name, bound)
         }
         return try connection.transaction {
-            try forgetRemoved()
+            try dead.forgetRemoved()
             let kept = KeptContent(node: place.id, content: content)
             let entry = try past.discard(image, label, withRowsOf: history, keeping: kept, at: moment)
             try takeOut(place)

@@ -74,22 +74,21 @@ extension FileStore {
         _ now: Int64
     ) throws {
         var row = try nameRow(of: entry)
-        let dead = try connection.transaction {
-            try forgetRemoved()
+        try connection.transaction {
+            try dead.forgetRemoved()
             // The parents come first: the removal of the replaced entry would not prune them, but the moved entry may
             // be their only one.
             let parent = try tree.makeParents(of: target, in: entry.metadata.group, now: now)
-            let dead = try existing.flatMap { existing in
-                guard let file = entry.file else {
-                    return try removeName(existing.name, of: existing.id, content: existing.content, now: now)
-                }
+            if let existing, let file = entry.file {
                 let heir = Heir(
                     node: file.node,
                     protectionClass: file.protectionClass,
                     name: target,
                     group: entry.metadata.group
                 )
-                return try replace(existing, by: heir, keepCount: nil, now: now)
+                try replace(existing, by: heir, keepCount: nil, now: now)
+            } else if let existing {
+                try removeName(existing.name, of: existing.id, content: existing.content, now: now)
             }
             let former = row.parent
             row.parent = parent
@@ -99,9 +98,7 @@ extension FileStore {
             if row.kind == .hardLink { try tree.touchChanged(entry.node.id, now: now) }
             try tree.touch(parent, now: now)
             try tree.didRemove(from: former, keepsDirectory: keepsDirectory, now: now)
-            return dead
         }
-        if let dead { toRemove.append(dead) }
     }
 
     private func exchange(_ one: FileEntry, _ other: FileEntry, _ now: Int64) throws {

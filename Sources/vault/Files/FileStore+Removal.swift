@@ -25,14 +25,12 @@ extension FileStore {
         guard let found = try tree.rawNode(at: name, in: group) else { throw CofferError.noEntry(name) }
         guard try tree.isEmpty(found.id) else { throw Self.notEmpty(name, .param) }
         let (id, content) = try owner(of: found.id, found.content, target: found.target)
-        let dead = try connection.transaction {
-            try forgetRemoved()
+        try connection.transaction {
+            try dead.forgetRemoved()
             let name = FileTree.NameRow(id: found.id, parent: found.parent)
-            let dead = try removeName(name, of: id, content: content, now: now)
+            try removeName(name, of: id, content: content, now: now)
             try tree.didRemove(from: found.parent, keepsDirectory: keepsDirectory, now: now)
-            return dead
         }
-        if let dead { toRemove.append(dead) }
         return id
     }
 
@@ -61,38 +59,30 @@ extension FileStore {
     package func resume(with removal: inout TreeRemoval, now: Int64, until isEnough: () -> Bool) throws -> Bool {
         // Changed as a copy, so that entries of a transaction that is rolled back are not counted.
         var next = removal
-        var contents: [ItemID] = []
         let isDone = try connection.transaction {
-            try forgetRemoved()
+            try dead.forgetRemoved()
             if try next.walk.resume() != nil { next.keptCount += 1 }
             repeat {
                 guard let visit = try next.walk.next() else { return true }
-                try take(visit, &next, &contents, now)
+                try take(visit, &next, now)
             } while !isEnough()
             return false
         }
         removal = next
-        for content in contents { toRemove.append(content) }
         return isDone
     }
 
-    private func take(
-        _ visit: TreeWalk.Visit,
-        _ removal: inout TreeRemoval,
-        _ contents: inout [ItemID],
-        _ now: Int64
-    ) throws {
+    private func take(_ visit: TreeWalk.Visit, _ removal: inout TreeRemoval, _ now: Int64) throws {
         switch visit {
         case .entry(let entry) where entry.isDirectory: return
         case .entry(let entry):
             let name = entry.name ?? FileTree.NameRow(id: entry.node.id, parent: entry.node.parent)
-            let dead = try removeName(name, of: entry.node.id, content: entry.node.content, now: now)
-            if let dead { contents.append(dead) }
+            try removeName(name, of: entry.node.id, content: entry.node.content, now: now)
         case .damaged(let entry) where entry.isDirectory, .sealed(let entry) where entry.isDirectory: return
         case .damaged(let entry), .sealed(let entry):
             let (id, content) = try owner(of: entry.id, entry.content, target: entry.target)
             let name = FileTree.NameRow(id: entry.id, parent: entry.parent)
-            if let dead = try removeName(name, of: id, content: content, now: now) { contents.append(dead) }
+            try removeName(name, of: id, content: content, now: now)
         case .end(let directory):
             // Another client may have created an entry in it in another turn.
             guard try tree.isEmpty(directory) else {

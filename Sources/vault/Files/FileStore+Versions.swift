@@ -27,9 +27,8 @@ extension FileStore {
     ///   - heir: What takes its name.
     ///   - keepCount: How many versions the file keeps from now on; `nil` for no change.
     ///   - now: Milliseconds since 1970.
-    /// - Returns: The content that nothing names any more; `nil` if there is none.
-    func replace(_ place: FileTree.Place, by heir: Heir, keepCount: Int?, now: Int64) throws -> ItemID? {
-        func remove() throws -> ItemID? {
+    func replace(_ place: FileTree.Place, by heir: Heir, keepCount: Int?, now: Int64) throws {
+        func remove() throws {
             try removeName(place.name, of: place.id, content: place.content, now: now)
         }
         let isUsed = try keepCount != nil || !histories.isEmpty
@@ -45,10 +44,9 @@ extension FileStore {
         if former == nil && own == nil && count == 0 { return try remove() }
         let history = try former ?? histories.set(place.id, keepCount: own)
         try move(history, to: heir.node, keepCount: own)
-        let dead = count > 0 && canBeKept(place) ? try keep(place, in: history, now: now) : try remove()
+        if count > 0 && canBeKept(place) { try keep(place, in: history, now: now) } else { try remove() }
         try trim(history, to: count)
         if place.protectionClass != heir.protectionClass { try align(history, with: heir.protectionClass) }
-        return dead
     }
 
     /// Whether a version can be made of a file: a program that has it open would write on in it.
@@ -79,11 +77,9 @@ extension FileStore {
         try histories.move(history, to: node, keepCount: keepCount)
     }
 
-    /// Moves a file out of the tree into a history.
-    ///
-    /// - Returns: `nil`: its content stays.
-    func keep(_ place: FileTree.Place, in history: FileHistory, now: Int64) throws -> ItemID? {
-        guard let content = place.content, let image = try versionImage(of: place) else { return nil }
+    /// Moves a file out of the tree into a history; its content stays.
+    func keep(_ place: FileTree.Place, in history: FileHistory, now: Int64) throws {
+        guard let content = place.content, let image = try versionImage(of: place) else { return }
         let isNamed = place.protectionClass?.isNamedInEveryState ?? false
         try past.add(
             FormerRow(replaced: now, isNamedInEveryState: isNamed, image: image),
@@ -92,7 +88,6 @@ extension FileStore {
             of: byteCount(of: place, content)
         )
         try takeOut(place)
-        return nil
     }
 
     /// The row of a file as a version of it: without what the file has beside its content, if that can be told apart.

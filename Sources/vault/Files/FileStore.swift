@@ -17,11 +17,12 @@ package final class FileStore {
     package let contents: ContentDirectory
     let tree: FileTree
     let chunks: ChunkTable
+    package let plans: FilePlans
+    package let openContents: OpenContents
+    package let log: ChunkLog
+    let dead: DeadContents
     let past: PastStore
     let histories: FileHistories
-    var openContents = OpenContents()
-    /// The chunks that were opened last on the daemon's thread.
-    let recentChunks = ChunkReader(keeping: Limits.openedChunks)
     /// Whether a large file was opened, for which libcrypto is loaded.
     var triedLibcrypto = false
     /// The open files, by the numbers of their rows.
@@ -37,22 +38,6 @@ package final class FileStore {
     var toPlace: [ItemID] = []
     /// The open files whose overlays get their final paths after the transaction.
     var toPlaceOverlays: [OpenFile] = []
-    var toRemove: [ItemID] = []
-    /// The contents that no row names, which may not be on the disk yet.
-    var dead: [ItemID] = []
-    var removed: [ItemID] = []
-    /// What a backup reads; `nil` if none is under way.
-    var pins: ContentPins?
-    /// The contents that a backup has kept, to be removed.
-    var released: [ItemID] = []
-    /// Whether the catalog may have logged chunks.
-    var hasLogged = false
-    /// The bytes of the logged chunks of open files.
-    var loggedByteCount = 0
-    /// Contents with logged chunks that the disk has refused: the kernel may have dropped them from its cache since, so the
-    /// next start writes them again.
-    var keptLogged: Set<ItemID> = []
-
     /// Opens the store in a catalog after its migrations.
     package init(connection: Connection, keys: VaultKeys, contents: ContentDirectory) {
         self.connection = connection
@@ -60,6 +45,11 @@ package final class FileStore {
         self.contents = contents
         tree = FileTree(connection: connection, keys: keys)
         chunks = ChunkTable(connection, keys)
+        let recentChunks = ChunkReader(keeping: Limits.openedChunks)
+        plans = FilePlans(contents, chunks, recentChunks)
+        openContents = OpenContents(keys, recentChunks)
+        log = ChunkLog(connection, contents)
+        dead = DeadContents(connection, contents, tree)
         past = PastStore(connection: connection, keys: keys)
         histories = FileHistories(connection, keys)
         tree.recent.isInUse = { [unowned self] in openFiles[$0] != nil }
@@ -151,7 +141,7 @@ package final class FileStore {
             subject: name.quoted,
             protectionClass: protectionClass,
             wrappedKey: wrapped,
-            key: opened(new.takeKey(), of: id, as: protectionClass),
+            key: openContents.open(new.takeKey(), of: id, as: protectionClass),
             directory: contents
         )
     }
@@ -184,20 +174,10 @@ package final class FileStore {
             id: file.content,
             subject: subject,
             protectionClass: file.protectionClass,
-            key: opened(key, of: file.content, as: file.protectionClass),
+            key: openContents.open(key, of: file.content, as: file.protectionClass),
             file: ContentFile(content),
             byteCount: file.byteCount
         )
-    }
-
-    func opened(
-        _ key: consuming sending SymmetricKey,
-        of id: ItemID,
-        as protectionClass: ProtectionClass
-    ) -> ContentKey {
-        let key = ContentKey(key, noting: openContents.uses)
-        openContents.add(key, of: id, as: protectionClass)
-        return key
     }
 
     // MARK: Changing
@@ -240,9 +220,8 @@ package final class FileStore {
         }
         if place == nil { try connection.faults.refuseNew(name.quoted) }
         let node = Int64.random(in: 1...Int64.max)
-        var dead: ItemID?
         try connection.transaction {
-            try forgetRemoved()
+            try dead.forgetRemoved()
             // The parents come first: the removal of the old file would prune them.
             let parent = try tree.makeParents(of: name, in: group, now: now)
             var formerKind = existing?.kind
@@ -252,7 +231,7 @@ package final class FileStore {
                     try setAside(place, for: node)
                 }
                 let heir = Heir(node: node, protectionClass: write.protectionClass, name: name, group: group)
-                dead = try replace(place, by: heir, keepCount: keepCount, now: now)
+                try replace(place, by: heir, keepCount: keepCount, now: now)
             } else if let keepCount {
                 try histories.set(node, keepCount: keepCount)
             }
@@ -282,7 +261,6 @@ package final class FileStore {
             )
         }
         toPlace.append(write.id)
-        if let dead { toRemove.append(dead) }
         return node
     }
 
@@ -323,31 +301,25 @@ package final class FileStore {
     ///   - file: The file.
     ///   - now: Milliseconds since 1970.
     package func remove(_ file: FileItem, now: Int64) throws {
-        let dead = try connection.transaction {
-            try forgetRemoved()
-            let dead = try removeName(file.name, of: file.node, content: file.content, now: now)
+        try connection.transaction {
+            try dead.forgetRemoved()
+            try removeName(file.name, of: file.node, content: file.content, now: now)
             try tree.didRemove(from: file.name.parent, now: now)
-            return dead
         }
-        if let dead { toRemove.append(dead) }
     }
 
     /// Removes a name, and with its last name the file or the directory, within the open transaction.
-    ///
-    /// - Returns: The content that nothing names any more; `nil` if there is none.
-    func removeName(_ name: FileTree.NameRow, of id: Int64, content: ItemID?, now: Int64) throws -> ItemID? {
+    func removeName(_ name: FileTree.NameRow, of id: Int64, content: ItemID?, now: Int64) throws {
         if name.id != id {
             try tree.delete(name.id, content: nil)
-            if try tree.hasLinks(id) {
-                try tree.touchChanged(id, now: now)
-                return nil
-            }
+            if try tree.hasLinks(id) { return try tree.touchChanged(id, now: now) }
         }
         try destroyVersions(ofFile: id)
         try unlink(id)
         try tree.delete(id, content: content)
-        if let content { try forgetLogged(of: content) }
-        return content
+        guard let content else { return }
+        try log.forget(of: content)
+        dead.add(content)
     }
 
     /// Keeps the data of an open file for its handles when its row is removed.
@@ -361,7 +333,7 @@ package final class FileStore {
         } catch let finding as ContentFormat.Finding {
             throw CofferError.damaged(content: open.subject, found: finding.words)
         }
-        settleLogged(of: open)
+        log.settle(open)
         openFiles[node] = nil
         unlinking.append(open)
     }

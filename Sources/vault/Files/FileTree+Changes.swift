@@ -102,7 +102,11 @@ extension FileTree {
     /// Removes a row, and enters its content in the list of dead ones.
     func delete(_ id: Int64, content: ItemID?) throws {
         try connection.execute("DELETE FROM file_nodes WHERE id = ?", .integer(id))
-        guard let content else { return }
+        if let content { try listDead(content) }
+    }
+
+    /// Lists a content as dead, within the open transaction.
+    func listDead(_ content: ItemID) throws {
         // The content of a damaged row may be in the list already.
         try connection.execute(
             "INSERT OR IGNORE INTO file_dead_contents (content) VALUES (?)",

@@ -1,4 +1,4 @@
-internal import CofferFileContent
+package import CofferFileContent
 package import CofferCore
 package import CofferSystem
 
@@ -245,31 +245,36 @@ package final class OpenFile {
     func takeSlot() -> Int64 { slots.take() }
 
     /// Returns slots that were taken and not written.
-    func giveBack(_ plan: WritePlan) { for piece in plan.pieces { freeSlot(piece.slot) } }
+    package func giveBack(_ plan: WritePlan) { for piece in plan.pieces { freeSlot(piece.slot) } }
 
     /// The new slots at the end of the overlay that it would take to hold that many more chunks.
     func reserve(_ count: Int) -> Range<Int64> { slots.reserve(count) }
 
     func beginRead() { readCount += 1 }
 
-    func endRead() {
+    /// Ends the read of a plan.
+    package func endRead() {
         readCount -= 1
         if readCount == 0 { slots.reuseFreed() }
     }
 
     // MARK: Changing
 
-    /// Records what was written.
-    func apply(_ written: [WritePlan.Written], upTo end: Int64) {
+    /// Records what a plan has written.
+    ///
+    /// - Parameters:
+    ///   - written: The result of performing the plan.
+    ///   - end: The offset at which the write ended.
+    package func apply(_ written: [WritePlan.Written], upTo end: Int64) {
         for piece in written {
             pending.holes.remove(piece.index)
             if let before = pending.chunks.updateValue(piece.slot, forKey: piece.index) { freeSlot(before.number) }
         }
-        if end > byteCount { setByteCount(end) }
+        extend(to: end)
     }
 
-    /// Turns chunks that have no base into holes.
-    func punch(_ chunks: [Int64]) {
+    /// Records that chunks are holes, which have no base.
+    package func punch(_ chunks: [Int64]) {
         for index in chunks {
             if let before = pending.chunks.removeValue(forKey: index) { empty(before.number) }
             pending.holes.insert(index)
@@ -282,8 +287,10 @@ package final class OpenFile {
         freeSlot(number)
     }
 
-    /// Shortens or extends the file; the chunk at the end has been cut already.
-    func truncate(to count: Int64) {
+    /// Shortens the file, or extends it by zeros that take no space.
+    ///
+    /// - Parameter count: The new size; ``FilePlans/cutting(to:of:)`` has cut the chunk at the end.
+    package func truncate(to count: Int64) {
         if count < byteCount {
             let firstCut = (count + chunkBytes - 1) / chunkBytes
             pending.cutFrom = min(pending.cutFrom ?? .max, firstCut)
@@ -296,7 +303,12 @@ package final class OpenFile {
         setByteCount(count)
     }
 
-    func setByteCount(_ count: Int64) {
+    /// Extends the file to at least that size.
+    package func extend(to end: Int64) {
+        if end > byteCount { setByteCount(end) }
+    }
+
+    private func setByteCount(_ count: Int64) {
         byteCount = count
         pending.changesSize = true
     }

@@ -38,7 +38,7 @@ package final class HandlerState {
     }
 
     private func drop() {
-        vault.openCatalog?.files.revokeOpenKeys(in: .noVault)
+        vault.openCatalog?.files.openContents.revoke(in: .noVault)
         backup.take()?.end()
         filesInUse.forgetClosed()
     }

@@ -101,11 +101,11 @@ final class ContentCheck {
         _ damages: Damages
     ) throws -> Step {
         try checkWanted()
-        let plan = try store.planReading(offset..<max(offset, opened.byteCount), of: opened)
+        let plan = try store.plans.reading(offset..<max(offset, opened.byteCount), of: opened)
         return .work(with: ()) { (_) throws(CofferError) in
             try plan.findDamage()
-        } ended: { [store] _ in
-            store.finishedReading(opened)
+        } ended: { _ in
+            opened.endRead()
         } then: { found in
             guard let found else {
                 self.sealedCount += 1

@@ -138,12 +138,12 @@ extension FileHandlers {
         // One may lose its name meanwhile.
         let due = files.filter { $0.file.hasUnsyncedChunks && !$0.file.isUnlinked }
         if due.isEmpty { return try next() }
-        let plans = due.map { store.planSyncing($0.file) }
+        let plans = due.map { store.plans.syncing($0.file) }
         return .work(with: ()) { (_) throws(CofferError) in
             SyncPlan.perform(plans)
         } then: { [self] outcomes in
             guard let catalog = openCatalog, catalog.files === store else { throw CofferError.vaultIsGone }
-            for (failed, isSynced) in zip(due, outcomes) where !isSynced { store.noteFailedSync(of: failed.file) }
+            for (failed, isSynced) in zip(due, outcomes) where !isSynced { store.log.noteFailedSync(of: failed.file) }
             let synced = zip(due, outcomes).filter(\.1).map(\.0)
             for closed in synced where closed.file.hasUnsyncedChunks {
                 catalog.changes.origin = closed.origin

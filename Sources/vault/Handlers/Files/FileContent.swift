@@ -18,7 +18,9 @@ extension FileHandlers {
         call.isFor("can't read \(file.subject)")
         return try read(params.offset..<(params.offset + params.length), of: file, store, call) { content in
             let result = FileByteCount(byteCount: Int64(content.count))
-            return .done(Reply(result, payload: content, protection: .file(store.protectionClass(of: file))))
+            return .done(
+                Reply(result, payload: content, protection: .file(store.openContents.protectionClass(of: file)))
+            )
         }
     }
 
@@ -30,9 +32,9 @@ extension FileHandlers {
         _ call: Call,
         then next: @escaping (consuming SecretBytes) throws -> Step
     ) throws -> Step {
-        let plan = try store.planReading(range, of: file)
-        call.atEnd { store.finishedReading(file) }
-        if let cached = try store.collectIfCached(plan) { return try next(cached) }
+        let plan = try store.plans.reading(range, of: file)
+        call.atEnd { file.endRead() }
+        if let cached = try store.plans.collectIfCached(plan) { return try next(cached) }
         return .work(with: ()) { (_) throws(CofferError) in
             try plan.collect()
         } then: { content in
@@ -45,7 +47,7 @@ extension FileHandlers {
         let handle = try call.caller.handles.reader(params.handle)
         let store = try checkUsable(handle, for: .read)
         call.isFor("can't read \(handle.file.subject)")
-        let extent = try store.extent(at: params.offset, of: handle.file)
+        let extent = try store.plans.extent(at: params.offset, of: handle.file)
         return .done(Reply(FileExtent(byteCount: extent.byteCount, isHole: extent.isHole)))
     }
 
@@ -60,9 +62,9 @@ extension FileHandlers {
             guard let bytes = content.take() else { throw CofferError.takenTwice }
             let end = offset + Int64(bytes.count)
             let most = handle.isShared ? Limits.sharedChunkBytes : Limits.chunkBytes
-            let plan = try store.planWriting(bytes.count, at: offset, of: file, chunksAtMost: most)
+            let plan = try store.plans.writing(bytes.count, at: offset, of: file, chunksAtMost: most)
             return try carryOut(plan, with: bytes, on: file, store) { [self] written in
-                store.apply(written, upTo: written.isEmpty ? 0 : end, to: file)
+                file.apply(written, upTo: written.isEmpty ? 0 : end)
                 file.noteChange(at: wallClockNanoseconds())
                 announceLater(file, by: call)
                 let reply: Step.Next = { .done(Reply(FileWriteResult(offset: offset, byteCount: file.byteCount))) }
@@ -82,16 +84,16 @@ extension FileHandlers {
     ) throws -> Step {
         let written: [WritePlan.Written]?
         do {
-            written = try store.performIfCached(plan, bytes)
+            written = try store.plans.performIfCached(plan, bytes)
         } catch {
-            store.discard(plan, of: file)
+            file.giveBack(plan)
             throw error
         }
         if let written { return try next(written) }
         return .work(with: bytes) { (bytes) throws(CofferError) in
             try plan.perform(bytes)
         } ended: { failure in
-            if failure != nil { store.discard(plan, of: file) }
+            if failure != nil { file.giveBack(plan) }
         } then: { written in
             try next(written)
         }
@@ -126,14 +128,14 @@ extension FileHandlers {
         let file = handle.file
         return change(handle, call) { [self] store in
             let finish: Step.Next = {
-                store.truncate(file, to: count)
+                file.truncate(to: count)
                 file.noteChange(at: wallClockNanoseconds())
                 self.announceLater(file, by: call)
                 return try next()
             }
-            guard let plan = try store.planCutting(to: count, of: file) else { return try finish() }
+            guard let plan = try store.plans.cutting(to: count, of: file) else { return try finish() }
             return try carryOut(plan, with: nil, on: file, store) { written in
-                store.apply(written, upTo: 0, to: file)
+                file.apply(written, upTo: 0)
                 return try finish()
             }
         }
@@ -144,12 +146,12 @@ extension FileHandlers {
         let handle = try call.caller.handles.writer(params.handle)
         return change(handle, call) { [self] store in
             let end = params.offset + params.length
-            let plan = try store.planAllocating(params.offset..<end, of: handle.file)
+            let plan = try store.plans.allocating(params.offset..<end, of: handle.file)
             return .work(with: ()) { (_) throws(CofferError) in
                 try plan.perform()
             } then: { [self] _ in
                 try checkUsable(handle, for: .write)
-                if !params.keepsSize { store.extend(handle.file, to: end) }
+                if !params.keepsSize { handle.file.extend(to: end) }
                 handle.file.noteChange(at: wallClockNanoseconds())
                 announceLater(handle.file, by: call)
                 return .done(Reply(FileByteCount(byteCount: handle.file.byteCount)))
@@ -163,12 +165,12 @@ extension FileHandlers {
         let file = handle.file
         call.isFor("can't write \(file.subject)")
         return change(handle, call) { [self] store in
-            let zeroing = try store.planZeroing(params.offset..<(params.offset + params.length), of: file)
+            let zeroing = try store.plans.zeroing(params.offset..<(params.offset + params.length), of: file)
             let zeros: SecretBytes
             do { zeros = try SecretBytes(zeros: zeroing.writes.byteCount) } catch { throw CofferError.noSecretMemory }
             return try carryOut(zeroing.writes, with: zeros, on: file, store) { [self] written in
-                store.apply(written, upTo: 0, to: file)
-                store.punch(zeroing.holes, of: file)
+                file.apply(written, upTo: 0)
+                file.punch(zeroing.holes)
                 file.noteChange(at: wallClockNanoseconds())
                 announceLater(file, by: call)
                 let reply: Step.Next = { .done(Reply(FileByteCount(byteCount: zeroing.end - params.offset))) }

@@ -24,7 +24,7 @@ extension FileHandlers {
             guard let descriptor = output.take() else {
                 try range.checkFits(params.name)
                 return try self.read(range, of: file, store, call) { content in
-                    .content(content, .file(store.protectionClass(of: file)))
+                    .content(content, .file(store.openContents.protectionClass(of: file)))
                 }
             }
             return try self.stream(range, of: file, store, to: descriptor, params.wantsProgress, call) { count, _ in
@@ -94,10 +94,10 @@ extension FileHandlers {
             report(place - range.lowerBound)
             guard place < range.upperBound else { return done() }
             guard openCatalog?.files === store else { throw CofferError.vaultIsGone }
-            let plan = try store.planReading(place..<range.upperBound, of: file)
+            let plan = try store.plans.reading(place..<range.upperBound, of: file)
             // The file may have been truncated meanwhile.
             if plan.range.isEmpty {
-                store.finishedReading(file)
+                file.endRead()
                 return done()
             }
             return .work(with: ()) { (_) throws(CofferError) -> [Range<Int64>] in
@@ -105,7 +105,7 @@ extension FileHandlers {
                 try plan.perform(to: { try output.write(all: $0) })
                 return []
             } ended: { _ in
-                store.finishedReading(file)
+                file.endRead()
             } then: { found in
                 for part in found { damages.join(part) }
                 place = plan.range.upperBound

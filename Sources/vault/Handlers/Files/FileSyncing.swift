@@ -79,12 +79,12 @@ extension FileHandlers {
         then next: @escaping Step.Next
     ) throws -> Step {
         guard mayLog ? file.hasChanges : file.hasUnsyncedChunks else { return try next() }
-        if mayLog, let logged = store.planLogging(file) { return try record(file, store, logging: logged, then: next) }
-        let plan = store.planSyncing(file)
+        if mayLog, let logged = store.log.plan(file) { return try record(file, store, logging: logged, then: next) }
+        let plan = store.plans.syncing(file)
         return .work(with: ()) { (_) throws(CofferError) in
             try plan.perform()
         } ended: { failure in
-            if failure != nil { store.noteFailedSync(of: file) }
+            if failure != nil { store.log.noteFailedSync(of: file) }
         } then: { [self] _ in
             try record(file, store, then: next)
         }
@@ -124,7 +124,7 @@ extension FileHandlers {
     ///   - store: Their store.
     ///   - next: What follows.
     func giveBack(_ files: [OpenFile], _ store: FileStore, then next: @escaping Step.Next) throws -> Step {
-        let plans = files.compactMap(store.planReturning)
+        let plans = files.compactMap(store.plans.returning)
         if plans.isEmpty { return try next() }
         return .work(with: ()) { (_) throws(CofferError) in
             for plan in plans { plan.perform() }
@@ -181,7 +181,7 @@ extension FileHandlers {
     package func synchronizeForShutDown() {
         guard let catalog = openCatalog else { return }
         for file in catalog.files.changedFiles {
-            let plan = catalog.files.planSyncing(file)
+            let plan = catalog.files.plans.syncing(file)
             guard (try? plan.perform()) != nil else { continue }
             try? catalog.change { _ in try catalog.files.commit(file, now: wallClockMilliseconds()) }
         }

@@ -47,7 +47,7 @@ extension FileHandlers {
         let result = FileOpenResult(
             handle: call.caller.handles.add(handle),
             byteCount: handle.file.byteCount,
-            protectionClass: store.protectionClass(of: handle.file),
+            protectionClass: store.openContents.protectionClass(of: handle.file),
             isNew: isNew,
             file: info
         )

@@ -37,7 +37,7 @@ extension ItemHandlers {
         let vaultID = try keys.vaultID
         _ = try secret(toReplace: target)
         let write = try catalog.files.prepareWrite(target.name, in: target.group, as: protectionClass)
-        call.atEnd { self.openCatalog?.files.finished(write) }
+        call.atEnd { self.openCatalog?.files.openContents.finished(write) }
         write.endOnLock(try call.makeCancellation())
         let report = call.progressReport(wantsProgress, total: intake.size.count)
         return .work(with: intake) { (intake) throws(CofferError) in

@@ -38,7 +38,7 @@ extension ItemHandlers {
         }
         let range = try params.range(in: file.byteCount)
         let read = try catalog.files.prepareRead(file)
-        call.atEnd { self.openCatalog?.files.finished(read) }
+        call.atEnd { self.openCatalog?.files.openContents.finished(read) }
         return try afterUse(call) {
             guard let descriptor = output.take() else { return try self.deliver(read, range, params.name) }
             return try self.stream(read, range, to: descriptor, params.wantsProgress, call)
@@ -100,7 +100,7 @@ extension ItemHandlers {
 
     private func reply(with content: consuming SecretBytes, of read: ContentRead) -> Step {
         // Its class may have changed since the read began.
-        .content(content, .file(openCatalog?.files.protectionClass(of: read) ?? read.protectionClass))
+        .content(content, .file(openCatalog?.files.openContents.protectionClass(of: read) ?? read.protectionClass))
     }
 
     package func itemShow(_ params: ItemShowParameters, _ call: Call) throws -> Step {

@@ -90,7 +90,7 @@ extension ItemHandlers {
         let attributes = try KeychainChange(attributes: item.allValues, user: item.attributes.user).extendedAttributes()
         func add(_ secret: borrowing SecretBytes, since: Int64) throws -> Int64 {
             let write = try files.prepareWrite(name, in: group, as: protectionClass)
-            defer { files.finished(write) }
+            defer { files.openContents.finished(write) }
             do {
                 let byteCount = try write.perform(prefix: secret, rest: nil)
                 return try files.commit(
@@ -113,7 +113,10 @@ extension ItemHandlers {
         var since = item.created
         let former = try keychain.formerValues(of: item)
         guard former.damaged.isEmpty else {
-            throw CofferError.damaged("a former value of \(item.attributes.quoted)", found: "it can't become a version of a file")
+            throw CofferError.damaged(
+                "a former value of \(item.attributes.quoted)",
+                found: "it can't become a version of a file"
+            )
         }
         for value in former.values.reversed() {
             _ = try add(try keychain.formerSecret(value.number, of: item, with: context), since: since)
