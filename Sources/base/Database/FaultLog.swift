@@ -92,7 +92,8 @@ package final class FaultLog {
         defer { isSurveying = false }
         let page = try step()
         survey?.next = page.cursor
-        if let finding = page.findings.first(where: { !$0.isRepaired }) {
+        // No name leads to a row of the past.
+        if page.stage != .past, let finding = page.findings.first(where: { !$0.isRepaired }) {
             survey?.isClean = false
             count += 1
             first = first ?? finding.damage.words

@@ -130,22 +130,21 @@ package final class PastStore {
     /// - Throws: `interactionNotAllowed` before the first unlock, if the passcode protects the name of the item; `decode` if
     ///   it is damaged; ``DatabaseError``.
     package func open(_ row: PastRow, _ subject: String) throws -> FormerRow {
-        let former = try connection.row("SELECT sealed FROM past WHERE number = ?", .integer(row.number)) { found in
-            do {
-                return try found.withBlob(0) { sealed in
-                    let opened = try keys.openNames(sealed, of: .past, context: row.context)
-                    return try FormerRow(decoding: opened.exposeBytes())
-                }
-            } catch let error as KeyError {
-                throw error == .damaged
-                    ? CofferError.damaged(subject, found: "its row is not authentic")
-                    : error.cofferError(subject, in: keys.state, for: .read)
-            } catch is ByteReader.Malformed {
-                throw CofferError.damaged(subject, found: "its row has an unknown form")
-            }
+        let sealed = try connection.row("SELECT sealed FROM past WHERE number = ?", .integer(row.number)) {
+            try $0.blob(0)
         }
-        guard let former else { throw CofferError.damaged(subject, found: "its row is missing") }
-        return former
+        guard let sealed else { throw CofferError.damaged(subject, found: "its row is missing") }
+        // Not while the row is read: no name leads to it, so its damage makes no look-up doubtful.
+        do {
+            let opened = unsafe try keys.openNames(sealed.span.bytes, of: .past, context: row.context)
+            return try FormerRow(decoding: opened.exposeBytes())
+        } catch let error as KeyError {
+            throw error == .damaged
+                ? CofferError.damaged(subject, found: "its row is not authentic")
+                : error.cofferError(subject, in: keys.state, for: .read)
+        } catch is ByteReader.Malformed {
+            throw CofferError.damaged(subject, found: "its row has an unknown form")
+        }
     }
 
     /// The former rows of an item that it keeps no longer.
