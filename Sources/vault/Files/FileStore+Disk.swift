@@ -13,22 +13,12 @@ extension FileStore {
         dead.settle(making: toPlace)
         for id in toPlace { try? contents.place(id) }
         toPlace = []
-        for file in toPlaceOverlays where (try? contents.placeOverlay(file.id)) != nil { file.overlayIsPlaced() }
-        toPlaceOverlays = []
-        for file in committing where file.endCommit() { freeing.append(file) }
-        committing = []
-        creating = []
-        unlinking = []
+        openFiles.settle()
     }
 
     /// Frees what no row names any more, once that is on the disk: before, a power cut would bring the rows back.
     package func settleSynced() {
-        let freed = freeing
-        freeing = []
-        for file in freed {
-            file.freeForgotten(keepingSlots: dead.areKept)
-            close(file)
-        }
+        openFiles.settleSynced(keepingSlots: dead.areKept)
         dead.settleSynced()
     }
 
@@ -37,24 +27,10 @@ extension FileStore {
     /// - Parameter isCertain: Whether nothing of the transaction can be on the disk. Otherwise its contents stay
     ///   staged, and ``recover()`` decides.
     package func abandon(isCertain: Bool) {
-        for file in creating {
-            openContents.close(file.content.key, of: file.id)
-            openFiles[file.node] = nil
-            file.undoCreation()
-            if isCertain { contents.discardStagedOverlay(file.id) }
-        }
-        creating = []
+        openFiles.abandon(isCertain: isCertain)
         if isCertain { for id in toPlace { contents.discardStaged(id) } }
         toPlace = []
-        toPlaceOverlays = []
         dead.abandon()
-        for file in committing { file.undoCommit() }
-        committing = []
-        for file in unlinking {
-            file.undoUnlinking()
-            openFiles[file.node] = file
-        }
-        unlinking = []
         openContents.undoChanges()
     }
 

@@ -87,8 +87,7 @@ extension FileStore {
             usedSlots: []
         )
         // Its overlay is placed by the commit of the first sync: until then no name of it is on the disk.
-        openFiles[node] = file
-        creating.append(file)
+        openFiles.create(file)
         return file
     }
 
@@ -124,7 +123,7 @@ extension FileStore {
                     retry: .later
                 )
             }
-            openFiles[file.node] = nil
+            openFiles.remove(open)
         }
         // The key is taken again when all rows have been scanned; until then it need not be in memory.
         _ = consume key
@@ -165,7 +164,7 @@ extension FileStore {
     package func finish(_ opening: FileOpening) throws -> OpenFile? {
         if let found = opening.found ?? openFiles[opening.file.node] { return found }
         guard let open = try open(opening, salvaging: false) else { return nil }
-        openFiles[open.node] = open
+        openFiles.add(open)
         return open
     }
 
@@ -279,12 +278,7 @@ extension FileStore {
     /// Closes a file without handles.
     ///
     /// - Parameter file: The file, synced as far as possible.
-    package func close(_ file: OpenFile) {
-        guard file.handleCount == 0, !file.hasForgotten else { return }
-        openContents.close(file.content.key, of: file.id)
-        if openFiles[file.node] === file { openFiles[file.node] = nil }
-        unlinking.removeAll { $0 === file }
-    }
+    package func close(_ file: OpenFile) { openFiles.close(file) }
 }
 
 /// A file that is being opened: its rows are scanned, so that a missing, added or older one is detected.

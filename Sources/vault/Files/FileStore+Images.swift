@@ -127,7 +127,7 @@ extension FileStore {
             return (nil, try removeEntry(name, in: group, now: moment.wall))
         }
         // What is written after this would be written to the file in the trash.
-        if isBeingWritten(place.id) { throw CofferError.cantDiscard(beingWritten: name) }
+        if openFiles.isBeingWritten(place.id) { throw CofferError.cantDiscard(beingWritten: name) }
         guard let image = try image(of: place.id, name.quoted) else { throw CofferError.noEntry(name) }
         let history = try histories.id(of: place.id)
         let label = TrashLabel(

@@ -53,7 +53,7 @@ extension FileStore {
     /// Keeps the metadata of the open files, because it is about to be sealed until the next unlock: what was written to
     /// them is still synced.
     package func keepMetadataOfOpenFiles() {
-        for number in openFiles.keys { try? tree.keepMetadata(of: number) }
+        for file in openFiles.all { try? tree.keepMetadata(of: file.node) }
     }
 
     /// Forgets what could not be opened again before the first unlock: now it can.

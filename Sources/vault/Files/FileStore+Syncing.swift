@@ -64,8 +64,7 @@ extension FileStore {
             file.undoCommit()
             throw error
         }
-        committing.append(file)
-        if file.isOverlayStaged { toPlaceOverlays.append(file) }
+        openFiles.commit(file)
     }
 
     private func forget(
@@ -84,7 +83,7 @@ extension FileStore {
     package func unsyncedFile(_ number: Int64) -> OpenFile? { openFiles[number].flatMap { $0.hasChanges ? $0 : nil } }
 
     /// The files that were written since their last sync.
-    package var changedFiles: [OpenFile] { openFiles.values.filter(\.hasChanges) }
+    package var changedFiles: [OpenFile] { openFiles.all.filter(\.hasChanges) }
 
     /// Whether a file has rewritten chunks, so that it is read through an ``OpenFile``.
     package func hasChunks(_ file: FileItem) -> Bool {

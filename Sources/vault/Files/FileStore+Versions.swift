@@ -50,19 +50,15 @@ extension FileStore {
     }
 
     /// Whether a version can be made of a file: a program that has it open would write on in it.
-    func canBeKept(_ place: FileTree.Place) -> Bool { !isBeingWritten(place.id) }
-
-    /// Whether a program has a file open for writing, or has written to it what is not synced.
-    func isBeingWritten(_ node: Int64) -> Bool {
-        openFiles[node].map { $0.hasWriter || $0.hasChanges } ?? false
-    }
+    func canBeKept(_ place: FileTree.Place) -> Bool { !openFiles.isBeingWritten(place.id) }
 
     /// Refuses to take a file away whose content was read, if a program writes it, or has written it since.
     ///
     /// - Parameter file: The file as it was when its content was read.
     package func checkUnwritten(_ file: FileItem) throws {
         let name = try ItemName(file.path)
-        guard !isBeingWritten(file.node), let present = try find(name, in: file.group), present.content == file.content,
+        guard !openFiles.isBeingWritten(file.node), let present = try find(name, in: file.group),
+            present.content == file.content,
             present.metadata.chunksTag == file.metadata.chunksTag, present.byteCount == file.byteCount
         else { throw CofferError.isBeingWritten(name) }
     }

@@ -25,19 +25,10 @@ package final class FileStore {
     let histories: FileHistories
     /// Whether a large file was opened, for which libcrypto is loaded.
     var triedLibcrypto = false
-    /// The open files, by the numbers of their rows.
-    var openFiles: [Int64: OpenFile] = [:]
-    /// The open files whose rows the transaction removes.
-    var unlinking: [OpenFile] = []
-    /// The open files that the transaction creates.
-    var creating: [OpenFile] = []
-    /// The open files whose sync is part of the transaction.
-    var committing: [OpenFile] = []
-    /// The files with slots that are free once the commits are on the disk.
-    var freeing: [OpenFile] = []
+    let openFiles: OpenFileTable
+    /// The contents that the transaction makes.
     var toPlace: [ItemID] = []
-    /// The open files whose overlays get their final paths after the transaction.
-    var toPlaceOverlays: [OpenFile] = []
+
     /// Opens the store in a catalog after its migrations.
     package init(connection: Connection, keys: VaultKeys, contents: ContentDirectory) {
         self.connection = connection
@@ -48,11 +39,12 @@ package final class FileStore {
         let recentChunks = ChunkReader(keeping: Limits.openedChunks)
         plans = FilePlans(contents, chunks, recentChunks)
         openContents = OpenContents(keys, recentChunks)
+        openFiles = OpenFileTable(contents, openContents)
         log = ChunkLog(connection, contents)
         dead = DeadContents(connection, contents, tree)
         past = PastStore(connection: connection, keys: keys)
         histories = FileHistories(connection, keys)
-        tree.recent.isInUse = { [unowned self] in openFiles[$0] != nil }
+        tree.recent.isInUse = { [openFiles] in openFiles[$0] != nil }
     }
 
     // MARK: Finding
@@ -334,8 +326,7 @@ package final class FileStore {
             throw CofferError.damaged(content: open.subject, found: finding.words)
         }
         log.settle(open)
-        openFiles[node] = nil
-        unlinking.append(open)
+        openFiles.unlink(open)
     }
 
     /// Drops a write that was performed and will not be committed.
