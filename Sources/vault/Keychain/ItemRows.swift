@@ -41,15 +41,17 @@ struct ItemRows: SealedTable {
     func examine(_ row: borrowing Row) throws -> Examination<ItemAttributes> {
         var seen = Examination<ItemAttributes>()
         do {
-            let item = try store.item(in: row, expecting: nil)
+            let item = try store.seals.item(in: row, expecting: nil)
             seen.reference = item.id
             seen.contents = item.attributes
-            guard try row.blob(3) == store.primaryTag(item.attributes) else {
+            guard try row.blob(3) == store.seals.primaryTag(item.attributes) else {
                 seen.damage = .name
                 return seen
             }
             if item.isLeftBehind { return seen }
-            try seen.trySecret { try store.openSecret(of: item, in: row, with: nil).count == item.secretByteCount }
+            try seen.trySecret {
+                try store.seals.openSecret(of: item, in: row, with: nil).count == item.secretByteCount
+            }
         } catch let error as CofferError where error.code == .interactionNotAllowed {
             seen.reference = try? ItemID(row.blob(1))
             seen.isSealed = true
@@ -70,8 +72,8 @@ struct ItemRows: SealedTable {
             Accessibility(classKey: classKey) != nil
         else { return }
         seen.damage = .metadata
-        let context = KeychainStore.metadataContext(id, classKey, tag)
-        let opened = try? row.withBlob(4) { sealed in try store.openNames(sealed, context) }
+        let context = ItemSeals.metadataContext(id, classKey, tag)
+        let opened = try? row.withBlob(4) { sealed in try store.seals.openNames(sealed, context) }
         guard let opened else { return }
         seen.damage = .metadataForm
         guard let metadata = try? ItemMetadata(decoding: opened) else { return }
@@ -122,7 +124,7 @@ struct ItemRows: SealedTable {
 
     func isTaken(_ number: Int64, _ seen: Examination<ItemAttributes>) throws -> Bool {
         guard let attributes = seen.contents, let reference = seen.reference else { return false }
-        if try store.isTaken(store.primaryTag(attributes)) { return true }
+        if try store.isTaken(store.seals.primaryTag(attributes)) { return true }
         return try connection.row(
             "SELECT 1 FROM keychain_items WHERE uuid = ?",
             .blob(reference.bytes)

@@ -95,7 +95,7 @@ extension KeychainStore {
         with context: AuthenticationContext?
     ) throws -> SecretBytes {
         let image = value.opened.image
-        return unsafe try openSecret(
+        return unsafe try seals.openSecret(
             of: item.with(value.accessibility),
             image.wrappedKey.span.bytes,
             image.secret.span.bytes,
@@ -109,7 +109,7 @@ extension KeychainStore {
         guard former.image.id == item.id else {
             throw CofferError.damaged(subject, found: "its row is that of another item")
         }
-        return FormerValue(row: row, replaced: former.replaced, opened: try opened(former.image, subject))
+        return FormerValue(row: row, replaced: former.replaced, opened: try seals.opened(former.image, subject))
     }
 
     // MARK: Keeping
@@ -157,17 +157,17 @@ extension KeychainStore {
     ) throws {
         for value in try formerValues(of: item).values {
             let secret = try openSecret(of: value, item, with: context)
-            let sealed = try seal(secret, of: item.id, as: item.accessibility, attributes, context?.password)
+            let sealed = try seals.seal(secret, of: item.id, as: item.accessibility, attributes, context?.password)
             try write(value, sealed, as: item.accessibility)
         }
     }
 
     private func write(_ value: FormerValue, _ sealed: SealedSecret, as accessibility: Accessibility) throws {
         let former = value.opened.metadata
-        let metadata = former.with(former.attributes, secretTag(sealed.wrappedKey, sealed.secret))
+        let metadata = former.with(former.attributes, seals.secretTag(sealed.wrappedKey, sealed.secret))
         var image = value.opened.image
         image.classKey = UInt8(ClassKeyName(accessibility).rawValue)
-        image.metadata = try seal(metadata, of: image.id, accessibility, image.tag)
+        image.metadata = try seals.seal(metadata, of: image.id, accessibility, image.tag)
         (image.wrappedKey, image.secret) = (sealed.wrappedKey, sealed.secret)
         try past.write(
             formerRow(image, value.replaced, accessibility),

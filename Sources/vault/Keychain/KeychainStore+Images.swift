@@ -33,26 +33,6 @@ extension KeychainStore {
         }
     }
 
-    /// - Throws: `decode` if it is damaged; `interactionNotAllowed` before the first unlock, if the passcode protects its
-    ///   name.
-    func opened(_ image: RowImage, _ subject: String) throws -> OpenedImage {
-        do {
-            guard let accessibility = Accessibility(classKey: Int64(image.classKey)) else {
-                throw CofferError.damaged(subject, found: "its row has impossible values")
-            }
-            let context = Self.metadataContext(image.id, Int64(image.classKey), image.tag)
-            let metadata = try ItemMetadata(decoding: unsafe try openNames(image.metadata.span.bytes, context))
-            guard metadata.secretTag == secretTag(image.wrappedKey, image.secret) else {
-                throw CofferError.damaged(subject, found: "its secret is not the one that its metadata names")
-            }
-            return OpenedImage(image: image, metadata: metadata, accessibility: accessibility)
-        } catch let error as KeyError {
-            throw error.cofferError(metadataOf: subject, in: keys.state)
-        } catch is ByteReader.Malformed {
-            throw CofferError.damaged(subject, found: "its metadata has an unknown form")
-        }
-    }
-
     // MARK: The trash
 
     /// Moves an item to the trash, within the open transaction.
@@ -99,7 +79,7 @@ extension KeychainStore {
     /// - Throws: `decode` if its row is damaged; `interactionNotAllowed` before the first unlock, if the passcode
     ///   protects its name.
     package func attributes(of image: RowImage, _ subject: String) throws -> ItemAttributes {
-        try opened(image, subject).metadata.attributes
+        try seals.opened(image, subject).metadata.attributes
     }
 
     /// Puts an item from the trash back, within the open transaction: with its reference and its dates.
@@ -111,7 +91,7 @@ extension KeychainStore {
     /// - Throws: `duplicateItem` if another item has its primary key; `param` if an item of another class is to become a
     ///   generic password; as ``attributes(of:_:)``; ``DatabaseError``.
     package func putBack(_ image: RowImage, as key: GenericPasswordKey?, _ subject: String) throws -> KeychainItem {
-        let former = try opened(image, subject)
+        let former = try seals.opened(image, subject)
         var attributes = former.metadata.attributes
         if let key {
             guard attributes.itemClass == .genericPassword else {
@@ -123,7 +103,7 @@ extension KeychainStore {
             }
             attributes = ItemAttributes(key, as: attributes)
         }
-        let tag = primaryTag(attributes)
+        let tag = seals.primaryTag(attributes)
         if try isTaken(tag) { throw CofferError.nameIsTaken(attributes.quoted) }
         if try find(image.id) != nil { throw CofferError.isThere(attributes) }
         try checkPasscode(for: former.accessibility, attributes)

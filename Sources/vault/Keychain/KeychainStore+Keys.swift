@@ -49,7 +49,7 @@ extension KeychainStore {
         guard item.attributes.itemClass == .key, item.attributes.text(.keyClass) == "private" else {
             throw CofferError(.param, "\(item.attributes.quoted) is not a private key")
         }
-        try checkUsage(item)
+        try seals.checkUsage(item)
         let secret = try secret(of: item, with: context)
         func damaged(_ finding: String) -> CofferError { .damaged(item.attributes.quoted, found: finding) }
         do {
@@ -120,7 +120,7 @@ extension KeychainStore {
         else {
             throw CofferError(.param, "\(item.attributes.quoted) is not a private key of type '\(type.rawValue)'")
         }
-        try checkUsage(item)
+        try seals.checkUsage(item)
         guard let key = SymmetricKey(try secret(of: item, with: context)) else {
             throw CofferError.damaged(item.attributes.quoted, found: "it does not have the size of a key")
         }

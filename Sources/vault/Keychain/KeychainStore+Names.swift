@@ -22,7 +22,7 @@ extension KeychainStore {
         let tag = try connection.row(
             "SELECT wrapped_key, secret FROM keychain_items WHERE id = ?",
             .integer(item.row)
-        ) { row in try secretTag(in: row, wrappedKey: 0, secret: 1) }
+        ) { row in try seals.secretTag(in: row, wrappedKey: 0, secret: 1) }
         guard let tag else { return }
         let metadata = ItemMetadata(
             attributes: attributes,
@@ -32,9 +32,10 @@ extension KeychainStore {
             secretTag: tag,
             moveCount: item.moveCount
         )
+        noteExpiry(of: attributes)
         try connection.execute(
             "UPDATE keychain_items SET metadata = ? WHERE id = ?",
-            .blob(try seal(metadata, of: item.id, item.accessibility, primaryTag(attributes))),
+            .blob(try seals.seal(metadata, of: item.id, item.accessibility, seals.primaryTag(attributes))),
             .integer(item.row)
         )
     }
@@ -102,12 +103,12 @@ extension KeychainStore {
     ) throws -> ItemID {
         let found = try sealedRow(
             "SELECT id, uuid, class_key, primary_tag FROM keychain_items WHERE primary_tag = ?",
-            .blob(primaryTag(attributes))
+            .blob(seals.primaryTag(attributes))
         )
         guard let found, accessibility == .whenUnlockedDeposit, found.accessibility == accessibility else {
             throw CofferError.locked(attributes.quoted, in: keys.state, for: .write)
         }
-        try checkDeposit(attributes, accessibility)
+        try seals.checkDeposit(attributes, accessibility)
         return try replaceSealed(found, attributes, secret, now)
     }
 
@@ -146,15 +147,8 @@ extension KeychainStore {
         _ now: Int64
     ) throws -> ItemID {
         try checkBounds(attributes, secret.count)
-        let sealed = try seal(secret, of: row.id, as: row.accessibility, attributes, nil)
-        let metadata = ItemMetadata(
-            attributes: attributes,
-            created: now,
-            modified: now,
-            secretByteCount: secret.count,
-            secretTag: secretTag(sealed.wrappedKey, sealed.secret),
-            moveCount: keys.moveCount
-        )
+        let sealed = try seals.seal(secret, of: row.id, as: row.accessibility, attributes, nil)
+        let metadata = seals.metadata(attributes, sealed, of: secret.count, created: now, modified: now)
         try connection.transaction {
             // The first one has the attributes; of the others as many are kept as a history has at most.
             if let image = try image(ofRow: row.number) {
@@ -162,7 +156,7 @@ extension KeychainStore {
             }
             try connection.execute(
                 "UPDATE keychain_items SET metadata = ?, wrapped_key = ?, secret = ? WHERE id = ?",
-                .blob(try seal(metadata, of: row.id, row.accessibility, row.primaryTag)),
+                .blob(try seals.seal(metadata, of: row.id, row.accessibility, row.primaryTag)),
                 .blob(sealed.wrappedKey),
                 .blob(sealed.secret),
                 .integer(row.number)
@@ -186,10 +180,10 @@ extension KeychainStore {
         guard let tag = try image(ofRow: item.row)?.tag else { return }
         // One that was exchanged is no former value of this item.
         let replaced = try past.aside(of: item.id).compactMap { image in
-            image.id == item.id ? try? opened(image, item.attributes.quoted) : nil
+            image.id == item.id ? try? seals.opened(image, item.attributes.quoted) : nil
         }
         // Interim attributes may be no more than what a query named.
-        guard let first = replaced.first(where: { primaryTag($0.metadata.attributes) == tag }) else { return }
+        guard let first = replaced.first(where: { seals.primaryTag($0.metadata.attributes) == tag }) else { return }
         var attributes = first.metadata.attributes
         // What each replacement has said counts, as it would have after the unlock.
         for later in replaced.dropFirst().map(\.metadata.attributes) + [item.attributes] {

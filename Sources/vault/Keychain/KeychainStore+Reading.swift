@@ -18,8 +18,8 @@ extension KeychainStore {
     ) throws -> OpenedItem? {
         let attributes = ItemAttributes(key)
         return try row(of: attributes) { row in
-            let item = try self.item(in: row, expecting: attributes)
-            return OpenedItem(item: item, secret: try self.openSecret(of: item, in: row, with: context))
+            let item = try seals.item(in: row, expecting: attributes)
+            return OpenedItem(item: item, secret: try seals.openSecret(of: item, in: row, with: context))
         }
     }
 
@@ -38,7 +38,7 @@ extension KeychainStore {
             WHERE id = ?
             """,
             .integer(item.row)
-        ) { row in try self.openSecret(of: item, in: row, with: context) }
+        ) { row in try seals.openSecret(of: item, in: row, with: context) }
         guard let secret else { throw CofferError(.itemNotFound, "\(item.attributes.quoted) was removed") }
         return secret
     }
@@ -76,7 +76,7 @@ extension KeychainStore {
         ) { row in
             let outcome: Result<KeychainItem, CofferError>
             do {
-                outcome = .success(try self.item(in: row, expecting: nil))
+                outcome = .success(try seals.item(in: row, expecting: nil))
             } catch let error as CofferError {
                 connection.faults.note(ifDamage: error)
                 outcome = .failure(error)

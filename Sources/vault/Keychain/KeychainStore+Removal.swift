@@ -24,7 +24,7 @@ extension KeychainStore {
 
     /// Removes a row that can't be opened.
     private func removeDamaged(_ attributes: ItemAttributes) throws {
-        let tag = primaryTag(attributes)
+        let tag = seals.primaryTag(attributes)
         try connection.transaction {
             try connection.execute(
                 "DELETE FROM keychain_tags WHERE item = (SELECT id FROM keychain_items WHERE primary_tag = ?)",

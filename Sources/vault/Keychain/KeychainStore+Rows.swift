@@ -29,18 +29,11 @@ extension KeychainStore {
     ) throws -> KeychainItem {
         try checkBounds(attributes, secret.count)
         try checkPasscode(for: accessibility, attributes)
-        try checkControl(attributes)
-        try checkDeposit(attributes, accessibility)
+        try seals.checkControl(attributes)
+        try seals.checkDeposit(attributes, accessibility)
         try connection.faults.refuseNew(attributes.quoted)
-        let sealed = try seal(secret, of: id, as: accessibility, attributes, context?.password)
-        let metadata = ItemMetadata(
-            attributes: attributes,
-            created: created,
-            modified: now,
-            secretByteCount: secret.count,
-            secretTag: secretTag(sealed.wrappedKey, sealed.secret),
-            moveCount: keys.moveCount
-        )
+        let sealed = try seals.seal(secret, of: id, as: accessibility, attributes, context?.password)
+        let metadata = seals.metadata(attributes, sealed, of: secret.count, created: created, modified: now)
         return try connection.transaction { try insert(metadata, sealed, tag, accessibility, as: id) }
     }
 
@@ -52,6 +45,7 @@ extension KeychainStore {
         _ accessibility: Accessibility,
         as id: ItemID
     ) throws -> KeychainItem {
+        noteExpiry(of: metadata.attributes)
         try connection.execute(
             """
             INSERT INTO keychain_items (uuid, class_key, primary_tag, metadata, wrapped_key, secret)
@@ -60,13 +54,17 @@ extension KeychainStore {
             .blob(id.bytes),
             .integer(Int64(ClassKeyName(accessibility).rawValue)),
             .blob(tag),
-            .blob(try seal(metadata, of: id, accessibility, tag)),
+            .blob(try seals.seal(metadata, of: id, accessibility, tag)),
             .blob(sealed.wrappedKey),
             .blob(sealed.secret)
         )
         let row = connection.lastInsertedRowID
         try addTags(of: metadata.attributes, row)
-        return item(metadata, row, id, accessibility)
+        return seals.item(metadata, row, id, accessibility)
+    }
+
+    func noteExpiry(of attributes: ItemAttributes) {
+        if let date = attributes.expiryDate { noteExpiry(date) }
     }
 
     func addTags(of attributes: ItemAttributes, _ row: Int64) throws {
@@ -85,7 +83,7 @@ extension KeychainStore {
     func row<Result: ~Copyable>(
         of attributes: ItemAttributes,
         read: (borrowing Row) throws -> Result
-    ) throws -> Result? { try row(tagged: primaryTag(attributes), read: read) }
+    ) throws -> Result? { try row(tagged: seals.primaryTag(attributes), read: read) }
 
     private func row<Result: ~Copyable>(
         tagged tag: [UInt8],
@@ -128,7 +126,7 @@ extension KeychainStore {
             WHERE id = ?
             """,
             .integer(row)
-        ) { row in try self.item(in: row, expecting: nil) }
+        ) { row in try seals.item(in: row, expecting: nil) }
     }
 }
 

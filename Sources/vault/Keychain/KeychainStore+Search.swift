@@ -144,10 +144,10 @@ extension KeychainStore {
             let number = try row.integer(0)
             page.last = number
             do {
-                let (item, secretTag) = try describedItem(in: row, expecting: nil)
+                let (item, secretTag) = try seals.describedItem(in: row, expecting: nil)
                 // Hashing the secrets of items that do not match would take a third of a scan.
                 if query.matches(item) {
-                    try checkSecret(in: row, of: item, against: secretTag)
+                    try seals.checkSecret(in: row, of: item, against: secretTag)
                     page.items.append(item)
                 }
             } catch let error as CofferError where error.code == .interactionNotAllowed {
@@ -179,7 +179,7 @@ extension KeychainStore {
             WHERE uuid = ?
             """,
             .blob(reference.bytes)
-        ) { row in try self.item(in: row, expecting: nil) }
+        ) { row in try seals.item(in: row, expecting: nil) }
         if found != nil || connection.faults.first == nil { return found }
         // The index may be what is damaged.
         return try connection.row(
@@ -188,7 +188,7 @@ extension KeychainStore {
             WHERE uuid = ? LIMIT 1
             """,
             .blob(reference.bytes)
-        ) { row in try self.item(in: row, expecting: nil) }
+        ) { row in try seals.item(in: row, expecting: nil) }
     }
 
     /// The private key that forms an identity with a certificate.

@@ -34,7 +34,7 @@ extension KeychainStore {
         if attributes.isSynchronizable != item.attributes.isSynchronizable || accessibility != item.accessibility {
             try checkSynchronizable(attributes, accessibility)
         }
-        if primaryTag(attributes) != primaryTag(item.attributes) { try checkFree(attributes) }
+        if seals.primaryTag(attributes) != seals.primaryTag(item.attributes) { try checkFree(attributes) }
         let item = try prepared(item, for: attributes, accessibility, context)
         switch secret {
         case .some(let secret): try replace(item, attributes, secret, accessibility, now, context)
@@ -51,7 +51,7 @@ extension KeychainStore {
         _ accessibility: Accessibility,
         _ context: AuthenticationContext?
     ) throws -> KeychainItem {
-        try checkDeposit(attributes, accessibility)
+        try seals.checkDeposit(attributes, accessibility)
         try checkWritable(item, as: accessibility)
         try authorizeWrite(item, context)
         if attributes.accessControl != item.attributes.accessControl {
@@ -93,7 +93,7 @@ extension KeychainStore {
         with context: AuthenticationContext? = nil
     ) throws {
         try checkPasscode(for: accessibility, item.attributes)
-        try checkDeposit(item.attributes, accessibility)
+        try seals.checkDeposit(item.attributes, accessibility)
         if accessibility == item.accessibility { return }
         if item.attributes.accessControl != nil { try authorizeFully(item, context, for: .write) }
         try reseal(item, item.attributes, accessibility, now)
@@ -116,13 +116,13 @@ extension KeychainStore {
         var attributes = item.attributes
         attributes.values[.service] = .text(key.service)
         attributes.values[.account] = .text(key.account)
-        if primaryTag(attributes) != primaryTag(item.attributes) { try checkFree(attributes) }
+        if seals.primaryTag(attributes) != seals.primaryTag(item.attributes) { try checkFree(attributes) }
         try reseal(item, attributes, item.accessibility, item.modified)
     }
 
     /// Checks that no item has a primary key, as far as that can be known.
     func checkFree(_ attributes: ItemAttributes) throws {
-        if try isTaken(primaryTag(attributes)) { throw CofferError.isThere(attributes) }
+        if try isTaken(seals.primaryTag(attributes)) { throw CofferError.isThere(attributes) }
         try connection.faults.refuseNew(attributes.quoted)
     }
 
@@ -140,15 +140,8 @@ extension KeychainStore {
         try checkBounds(attributes, secret.count)
         try checkPasscode(for: accessibility, attributes)
         let password = try password(of: item, context)
-        let sealed = try seal(secret, of: item.id, as: accessibility, attributes, password)
-        let metadata = ItemMetadata(
-            attributes: attributes,
-            created: item.created,
-            modified: now,
-            secretByteCount: secret.count,
-            secretTag: secretTag(sealed.wrappedKey, sealed.secret),
-            moveCount: keys.moveCount
-        )
+        let sealed = try seals.seal(secret, of: item.id, as: accessibility, attributes, password)
+        let metadata = seals.metadata(attributes, sealed, of: secret.count, created: item.created, modified: now)
         try connection.transaction {
             if item.isLeftBehind {
                 try past.removeAll(of: item.id)
@@ -181,7 +174,7 @@ extension KeychainStore {
             created: item.created,
             modified: now,
             secretByteCount: item.secretByteCount,
-            secretTag: secretTag(sealed.wrappedKey, sealed.secret),
+            secretTag: seals.secretTag(sealed.wrappedKey, sealed.secret),
             moveCount: item.isLeftBehind ? item.moveCount : keys.moveCount
         )
         try connection.transaction {
@@ -189,18 +182,6 @@ extension KeychainStore {
             if accessibility != item.accessibility { try rewrapFormerValues(of: item, to: accessibility) }
             try write(metadata, sealed, item, accessibility)
         }
-    }
-
-    /// The metadata of an item and its newly sealed secret.
-    func metadata(of item: KeychainItem, _ sealed: SealedSecret) -> ItemMetadata {
-        ItemMetadata(
-            attributes: item.attributes,
-            created: item.created,
-            modified: item.modified,
-            secretByteCount: item.secretByteCount,
-            secretTag: secretTag(sealed.wrappedKey, sealed.secret),
-            moveCount: keys.moveCount
-        )
     }
 
     /// - Parameter wrappedKey: The wrapped key, and the check value of a password after it, which does not change.
@@ -231,10 +212,11 @@ extension KeychainStore {
         _ item: KeychainItem,
         _ accessibility: Accessibility
     ) throws {
-        let tag = primaryTag(metadata.attributes)
+        let tag = seals.primaryTag(metadata.attributes)
         let classKey = DatabaseValue.integer(Int64(ClassKeyName(accessibility).rawValue))
+        noteExpiry(of: metadata.attributes)
         let parts = (
-            metadata: DatabaseValue.blob(try seal(metadata, of: item.id, accessibility, tag)),
+            metadata: DatabaseValue.blob(try seals.seal(metadata, of: item.id, accessibility, tag)),
             key: DatabaseValue.blob(sealed.wrappedKey),
             secret: DatabaseValue.blob(sealed.secret)
         )

@@ -15,6 +15,7 @@ package final class KeychainStore {
     let connection: Connection
     let keys: VaultKeys
     let past: PastStore
+    let seals: ItemSeals
     /// Whether the passcode is being removed: no item that requires one can be added meanwhile.
     package var isLosingPasscode = false
     /// Called with the expiry date of each item that is stored, in milliseconds since 1970, whether or not that is rolled
@@ -26,6 +27,7 @@ package final class KeychainStore {
         self.connection = connection
         self.keys = keys
         past = PastStore(connection: connection, keys: keys)
+        seals = ItemSeals(keys: keys)
     }
 
     /// The state of the vault.
@@ -47,7 +49,9 @@ package final class KeychainStore {
     ///
     /// - Parameter key: The key of the password.
     /// - Throws: ``DatabaseError``.
-    package func contains(_ key: GenericPasswordKey) throws -> Bool { try isTaken(primaryTag(ItemAttributes(key))) }
+    package func contains(_ key: GenericPasswordKey) throws -> Bool {
+        try isTaken(seals.primaryTag(ItemAttributes(key)))
+    }
 
     /// The accessibility of a generic password, in every state of the vault; `nil` if there is none.
     ///
@@ -59,7 +63,7 @@ package final class KeychainStore {
 
     /// Finds the item with the same primary key.
     func find(_ attributes: ItemAttributes) throws -> KeychainItem? {
-        try row(of: attributes) { row in try self.item(in: row, expecting: attributes) }
+        try row(of: attributes) { row in try seals.item(in: row, expecting: attributes) }
     }
 
     // MARK: Changing
@@ -109,7 +113,7 @@ package final class KeychainStore {
             var attributes = ItemAttributes(key).changed(by: change, group: nil)
             attributes.kind = kind
             attributes.decision = decision
-            let tag = primaryTag(attributes)
+            let tag = seals.primaryTag(attributes)
             return try insert(attributes, tag, secret, accessibility, created ?? now, now, context).id
         }
     }
@@ -151,7 +155,7 @@ package final class KeychainStore {
         with context: AuthenticationContext? = nil
     ) throws -> KeychainItem {
         try checkSynchronizable(attributes, accessibility)
-        let tag = primaryTag(attributes)
+        let tag = seals.primaryTag(attributes)
         if try isTaken(tag) { throw CofferError.isThere(attributes) }
         return try insert(attributes, tag, secret, accessibility, now, now, context)
     }

@@ -4,16 +4,15 @@ internal import CofferDatabase
 internal import CofferKeys
 internal import CofferMemory
 
-// The two sealed parts of a row, and what binds them together.
+/// A sealed secret, and its key.
+struct SealedSecret {
+    var wrappedKey: [UInt8]
+    let secret: [UInt8]
+}
 
-extension KeychainStore {
-    // MARK: Sealing
-
-    /// A sealed secret, and its key.
-    struct SealedSecret {
-        var wrappedKey: [UInt8]
-        let secret: [UInt8]
-    }
+/// Seals and opens the two parts of an item's row, and binds them together.
+struct ItemSeals {
+    let keys: VaultKeys
 
     func seal(
         _ secret: borrowing SecretBytes,
@@ -31,6 +30,24 @@ extension KeychainStore {
         }
     }
 
+    /// The metadata of an item whose secret is sealed now.
+    func metadata(
+        _ attributes: ItemAttributes,
+        _ sealed: SealedSecret,
+        of byteCount: Int,
+        created: Int64,
+        modified: Int64
+    ) -> ItemMetadata {
+        ItemMetadata(
+            attributes: attributes,
+            created: created,
+            modified: modified,
+            secretByteCount: byteCount,
+            secretTag: secretTag(sealed.wrappedKey, sealed.secret),
+            moveCount: keys.moveCount
+        )
+    }
+
     func seal(
         _ metadata: ItemMetadata,
         of id: ItemID,
@@ -38,7 +55,6 @@ extension KeychainStore {
         _ primaryTag: [UInt8]
     ) throws(CofferError) -> [UInt8] {
         let context = Self.metadataContext(id, Int64(ClassKeyName(accessibility).rawValue), primaryTag)
-        if let date = metadata.attributes.expiryDate { noteExpiry(date) }
         return try sealNames(metadata.encoded, accessibility, context, metadata.attributes.quoted)
     }
 

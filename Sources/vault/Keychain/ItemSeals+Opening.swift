@@ -3,10 +3,11 @@ internal import CofferCrypto
 internal import CofferDatabase
 internal import CofferKeys
 internal import CofferMemory
+internal import CofferPast
 
 // Opening the two sealed parts of a row.
 
-extension KeychainStore {
+extension ItemSeals {
     // MARK: Metadata
 
     /// Opens metadata that ``sealNames(_:_:_:_:)`` has sealed.
@@ -54,6 +55,28 @@ extension KeychainStore {
                 item.attributes.quoted,
                 found: "its secret is not the one that its metadata names"
             )
+        }
+    }
+
+    /// Opens the row of an item outside of its table.
+    ///
+    /// - Throws: `decode` if it is damaged; `interactionNotAllowed` before the first unlock, if the passcode protects its
+    ///   name.
+    func opened(_ image: RowImage, _ subject: String) throws -> OpenedImage {
+        do {
+            guard let accessibility = Accessibility(classKey: Int64(image.classKey)) else {
+                throw CofferError.damaged(subject, found: "its row has impossible values")
+            }
+            let context = Self.metadataContext(image.id, Int64(image.classKey), image.tag)
+            let metadata = try ItemMetadata(decoding: unsafe try openNames(image.metadata.span.bytes, context))
+            guard isEqualInConstantTime(metadata.secretTag, secretTag(image.wrappedKey, image.secret)) else {
+                throw CofferError.damaged(subject, found: "its secret is not the one that its metadata names")
+            }
+            return OpenedImage(image: image, metadata: metadata, accessibility: accessibility)
+        } catch let error as KeyError {
+            throw error.cofferError(metadataOf: subject, in: keys.state)
+        } catch is ByteReader.Malformed {
+            throw CofferError.damaged(subject, found: "its metadata has an unknown form")
         }
     }
 
