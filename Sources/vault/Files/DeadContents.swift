@@ -2,11 +2,11 @@ internal import CofferCore
 internal import CofferDatabase
 internal import CofferFileContent
 
-/// The contents that no row names any more: they are removed once that is on the disk, because before a power cut would
-/// bring the rows back.
+/// The contents that no row names any more.
 ///
-/// What a backup reads is removed after it. Nothing of that is on the disk: after a crash there is no backup, and the dead
-/// contents are in the catalog's list.
+/// They are removed after the commit is on the disk: a power cut before that restores the rows. During a backup all contents
+/// that it may read stay. This state is in memory only: after a crash there is no backup, and the dead contents are in the
+/// catalog's list.
 final class DeadContents {
     private let connection: Connection
     private let contents: ContentDirectory
@@ -17,7 +17,7 @@ final class DeadContents {
     private var committed: [ItemID] = []
     /// Those that are removed, and still in the catalog's list.
     private var removed: [ItemID] = []
-    /// What a backup reads; `nil` if none is under way.
+    /// The contents that a backup reads; `nil` without one.
     private var backup: BackedUpContents?
     /// Those that a backup has kept, to be removed.
     private var released: [ItemID] = []
@@ -62,7 +62,7 @@ final class DeadContents {
     /// The transaction was rolled back.
     func abandon() { added = [] }
 
-    /// Removes what may be removed, once the commits are on the disk.
+    /// Removes the contents of commits that are on the disk now.
     func settleSynced() {
         if let kept = backup?.keep(committed) { committed = kept }
         if committed.isEmpty { return }

@@ -3,10 +3,10 @@ internal import CofferCrypto
 internal import CofferDatabase
 internal import CofferKeys
 
-/// The history of a file, or what a directory says of those in it.
+/// The history of a file, or the default of a directory for its files.
 ///
-/// It belongs to the row of a file, and goes on with the row that takes its name, whatever is in either: that is one
-/// change, however many former contents there are. They are rows of the past that belong to the history.
+/// It belongs to the row of a file, and moves to the row that takes its name: one change for any number of former contents,
+/// which are rows of the past that belong to the history.
 struct FileHistory {
     let id: ItemID
     /// How many former contents are kept; `nil` if the directory decides.
@@ -28,7 +28,7 @@ struct FileHistories {
         get throws { try connection.row("SELECT 1 FROM file_histories LIMIT 1") { _ in false } ?? true }
     }
 
-    /// The history of a file, or of what is in a directory; `nil` if there is none.
+    /// The history of a file or a directory; `nil` if there is none.
     ///
     /// - Parameter node: The number of the file or the directory.
     /// - Throws: `decode` if it is damaged.
@@ -68,7 +68,7 @@ struct FileHistories {
         return history
     }
 
-    /// Lets a history go on with another file, whose own one ends.
+    /// Moves a history to another file, whose own one ends.
     func move(_ history: FileHistory, to node: Int64, keepCount: Int?) throws {
         try write(FileHistory(id: history.id, keepCount: keepCount), of: node)
     }

@@ -3,7 +3,9 @@ package import CofferCore
 package import CofferMemory
 internal import CofferSystem
 
-/// Plans what is read and written of open files: here the slots of chunks are known, and another thread performs the plans.
+/// Plans reads and writes of open files.
+///
+/// Another thread performs the plans, without a look-up of chunks.
 package struct FilePlans {
     private let contents: ContentDirectory
     private let chunks: ChunkTable

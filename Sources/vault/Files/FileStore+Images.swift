@@ -81,7 +81,7 @@ extension FileStore {
         return (try? contents.open(content)?.status()).map { Int64($0.st_size) } ?? 0
     }
 
-    /// Takes the row of a file out of the tree, whose content the past keeps.
+    /// Removes the row of a file from the tree; the past keeps its content.
     func takeOut(_ place: FileTree.Place) throws {
         if place.name.id != place.id { try tree.delete(place.name.id, content: nil) }
         try unlink(place.id)
@@ -126,7 +126,7 @@ extension FileStore {
         if place.name.id != place.id, try tree.linkCount(of: place.id) > 1 {
             return (nil, try removeEntry(name, in: group, now: moment.wall))
         }
-        // What is written after this would be written to the file in the trash.
+        // Later writes would change the file in the trash.
         if openFiles.isBeingWritten(place.id) { throw CofferError.cantDiscard(beingWritten: name) }
         guard let image = try image(of: place.id, name.quoted) else { throw CofferError.noEntry(name) }
         let history = try histories.id(of: place.id)

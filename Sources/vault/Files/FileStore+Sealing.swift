@@ -21,8 +21,8 @@ extension FileStore {
         try past.setAside(image, of: try histories.set(node, keepCount: nil).id, keeping: 0)
     }
 
-    /// Gives files that were replaced before the first unlock their creation date, their kind and what they keep of a
-    /// keychain item back, within the open transaction.
+    /// Restores the creation date, the kind and the attributes of files that were replaced before the first unlock, within
+    /// the open transaction.
     ///
     /// - Throws: ``DatabaseError``.
     package func restoreReplaced() throws {
@@ -33,7 +33,7 @@ extension FileStore {
         }
     }
 
-    /// Gives one of them back what it had.
+    /// Restores the metadata of one of them.
     func restoreReplaced(of history: ItemID, by number: Int64) throws {
         guard var node = try tree.node(numbered: number, "a file"), let image = try past.aside(of: history).first else {
             return

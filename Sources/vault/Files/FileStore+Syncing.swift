@@ -2,14 +2,14 @@ package import CofferFileContent
 internal import CofferCore
 internal import CofferDatabase
 
-// What was written to open files is recorded in the catalog.
+// Recording the writes of open files in the catalog.
 
 extension FileStore {
-    /// Records in the catalog what was written and synced, within the open transaction.
+    /// Records synced writes in the catalog, within the open transaction.
     ///
     /// - Parameters:
     ///   - file: The file.
-    ///   - logged: What was not synced, by ``ChunkLog/plan(_:)``; `nil` if its overlay was.
+    ///   - logged: Its unsynced chunks, by ``ChunkLog/plan(_:)``; `nil` if its overlay was synced.
     ///   - now: Milliseconds since 1970.
     package func commit(_ file: OpenFile, logging logged: [LoggedChunk]? = nil, now: Int64) throws {
         if logged == nil, !file.isUnlinked { file.isHeaderSynced = true }

@@ -260,7 +260,7 @@ package final class OpenFile {
 
     // MARK: Changing
 
-    /// Records what a plan has written.
+    /// Records the result of a plan.
     ///
     /// - Parameters:
     ///   - written: The result of performing the plan.

@@ -1,7 +1,7 @@
 internal import CofferCore
 internal import CofferFileContent
 
-/// The open files, by the numbers of their rows, and what the open transaction does with them.
+/// The open files, by the numbers of their rows, and their changes in the open transaction.
 final class OpenFileTable {
     private let contents: ContentDirectory
     private let openContents: OpenContents
@@ -26,7 +26,7 @@ final class OpenFileTable {
 
     var all: Dictionary<Int64, OpenFile>.Values { files.values }
 
-    /// Whether a program has a file open for writing, or has written to it what is not synced.
+    /// Whether a file is open for writing, or has unsynced writes.
     func isBeingWritten(_ node: Int64) -> Bool { files[node].map { $0.hasWriter || $0.hasChanges } ?? false }
 
     // MARK: Changing
@@ -49,7 +49,7 @@ final class OpenFileTable {
         unlinking.append(file)
     }
 
-    /// Notes that the transaction has recorded what was written to a file.
+    /// Notes that the transaction has recorded the writes of a file.
     func commit(_ file: OpenFile) {
         committing.append(file)
         if file.isOverlayStaged { staged.append(file) }

@@ -26,7 +26,7 @@ enum PasswordBinding {
 extension ItemSeals {
     // MARK: Checking
 
-    /// Refuses what an access control does not allow with the presented factors.
+    /// Refuses an operation that the access control does not allow with the presented factors.
     ///
     /// It does not check whether an application password is right.
     func authorize(

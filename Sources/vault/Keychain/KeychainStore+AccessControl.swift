@@ -4,7 +4,7 @@ internal import CofferDatabase
 internal import CofferKeys
 internal import CofferMemory
 
-// What an access control asks for.
+// Access controls: authorization and changes.
 
 extension KeychainStore {
     // MARK: Asking

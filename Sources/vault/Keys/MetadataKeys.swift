@@ -70,7 +70,7 @@ package enum CatalogPart: Sendable {
     case audit
     /// The names and reasons of access rules.
     case accessRules
-    /// The names of what is in the past.
+    /// The names and the former rows of the past.
     case past
 }
 

@@ -1,13 +1,13 @@
 package import CofferCore
 internal import CofferDatabase
 
-/// Why a row of a store is in the past.
+/// The reason why a row of a store is in the past.
 enum PastReason: Int64 {
     /// Another secret or content replaced it: it is a former one.
     case replaced = 1
-    /// It was removed: it is an entry of the trash.
+    /// It was removed, and is an entry of the trash.
     case removed = 2
-    /// It was replaced before the first unlock, which gives its metadata back.
+    /// It was replaced before the first unlock, and is restored after it.
     case aside = 3
 }
 
@@ -31,7 +31,7 @@ package struct PastRow: Sendable {
     let reason: PastReason?
     /// The persistent reference of an item, the history of a file, or the trash of a group.
     let owner: [UInt8]
-    /// The entry of the trash that it went to with its item.
+    /// The entry of the trash that holds it, with its item.
     let entry: Int64?
     /// The number of the file whose content is kept for it.
     package let node: Int64?
@@ -69,7 +69,7 @@ package struct PastRow: Sendable {
         PastRow(number: number, .replaced, owner: owner.bytes, node: node, time: time, byteCount: byteCount)
     }
 
-    /// What its two sealed parts are bound to.
+    /// The contexts of its two sealed parts.
     var context: [UInt8] { context("coffer past v1") }
     var labelContext: [UInt8] { context("coffer past label v1") }
 

@@ -3,7 +3,7 @@ internal import CofferDatabase
 
 // Checking the rows of the past, a few at a time.
 
-/// What a check finds of a row of the past.
+/// The condition of a row of the past, as a check finds it.
 package enum PastCondition {
     case whole
     /// It can be opened after the first unlock only.

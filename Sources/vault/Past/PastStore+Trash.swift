@@ -4,7 +4,7 @@ internal import CofferDatabase
 internal import CofferKeys
 internal import CofferMemory
 
-// The trash: what was removed, until it is restored or destroyed.
+// The trash: removed items, until they are restored or destroyed.
 
 /// An entry of the trash.
 package struct TrashEntry {
@@ -18,7 +18,7 @@ package struct TrashEntry {
 
     /// Its number.
     package var number: Int64 { row.number }
-    /// What it was called; `nil` if that can be read after the first unlock only.
+    /// Its label; `nil` if that can be read after the first unlock only.
     ///
     /// - Throws: `decode` if it is damaged.
     package var label: TrashLabel? { get throws { try read.get() } }
@@ -42,8 +42,8 @@ extension PastStore {
     ///
     /// - Parameters:
     ///   - image: The row of the item, as its store has written it.
-    ///   - label: What it was called.
-    ///   - owner: What its rows of the past belong to.
+    ///   - label: The name and the protection of the item.
+    ///   - owner: The owner of its rows of the past.
     ///   - kept: The content of a file, which stays on the disk.
     ///   - wantsPasscode: Whether it is destroyed with the passcode.
     ///   - moment: The time.
@@ -148,7 +148,7 @@ extension PastStore {
         return TrashEntry(row: found, label: Result { try row.withBlob(7) { try openLabel($0, of: found) } })
     }
 
-    /// The number of entries, and the space that they take, in bytes; without what was emptied.
+    /// The number of entries and their space in bytes, without emptied trashes.
     package func total() throws -> (count: Int, byteCount: Int64) {
         // A row may hold any number, and a sum() that is too large is an error of SQLite: total() has no end.
         try connection.row(
@@ -168,8 +168,7 @@ extension PastStore {
 
     // MARK: Out of the trash
 
-    /// Takes an entry out of the trash, within the open transaction: the rows that went there with its item are what they
-    /// were.
+    /// Removes an entry from the trash within the open transaction, and restores the rows of the past that it holds.
     ///
     /// - Returns: The row of the item.
     /// - Throws: `decode` if it is damaged; ``DatabaseError``.
@@ -215,7 +214,7 @@ extension PastStore {
 
     // MARK: Labels
 
-    /// Seals what an entry was called: under the passcode, unless that did not protect its name.
+    /// Seals the label of an entry: under the passcode, unless that did not protect its name.
     private func seal(_ label: TrashLabel, of row: PastRow) throws(CofferError) -> [UInt8] {
         let bytes = label.encoded
         do throws(KeyError) {
@@ -269,7 +268,7 @@ extension PastStore {
         }
         if let found {
             if let key = found { return key }
-            // Nothing can be put beside what a damaged key has sealed.
+            // A new entry can't join those that a damaged key has sealed.
             try retire(tag)
         }
         let key: SymmetricKey
@@ -286,7 +285,7 @@ extension PastStore {
 
     /// Destroys everything that a group has in the trash, within the open transaction.
     ///
-    /// One statement overwrites its key. The rows are removed by what follows ``nextDoomed(lifetime:bound:time:)``.
+    /// One statement overwrites its key. ``nextDoomed(lifetime:bound:time:)`` returns the entries from then on.
     ///
     /// - Throws: ``DatabaseError``.
     package func empty(_ group: String) throws { try retire(tag(of: group)) }

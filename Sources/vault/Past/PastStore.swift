@@ -7,7 +7,7 @@ internal import CofferMemory
 /// The past of both stores: former secrets and contents, the trash, and rows that were replaced before the first unlock.
 ///
 /// A row belongs to an owner: the persistent reference of an item, the history of a file, or the trash of a group. A store
-/// gives and takes whole rows, sealed as they were; what is in them is the store's to know.
+/// gives and takes whole rows, sealed as they were, and alone opens them.
 package final class PastStore {
     let connection: Connection
     let keys: VaultKeys
@@ -20,7 +20,7 @@ package final class PastStore {
 
     // MARK: Former rows
 
-    /// The former rows of an item, the newest first; without those in the trash.
+    /// The former rows of an item, the newest first, except those in the trash.
     ///
     /// - Throws: ``DatabaseError``.
     package func rows(of owner: ItemID) throws -> [PastRow] {
@@ -126,7 +126,7 @@ package final class PastStore {
     ///
     /// - Parameters:
     ///   - row: The row.
-    ///   - subject: What it is, for an error.
+    ///   - subject: The row, for an error.
     /// - Throws: `interactionNotAllowed` before the first unlock, if the passcode protects the name of the item; `decode` if
     ///   it is damaged; ``DatabaseError``.
     package func open(_ row: PastRow, _ subject: String) throws -> FormerRow {
@@ -173,10 +173,10 @@ package final class PastStore {
         )
     }
 
-    /// Removes a row, and of an entry of the trash what went there with it, within the open transaction.
+    /// Removes a row within the open transaction, and with an entry of the trash the rows that it holds.
     ///
     /// - Parameter number: Its number.
-    /// - Returns: The contents that were kept for them, which are the file store's to remove.
+    /// - Returns: The contents that were kept for them. The file store removes them.
     package func remove(_ number: Int64) throws -> [KeptContent] {
         var kept: [KeptContent] = []
         try connection.rows(
@@ -192,12 +192,12 @@ package final class PastStore {
         return kept
     }
 
-    /// Removes all rows of an owner, without those in the trash, within the open transaction.
+    /// Removes all rows of an owner, except those in the trash, within the open transaction.
     package func removeAll(of owner: ItemID) throws {
         try connection.execute("DELETE FROM past WHERE owner = ? AND entry IS NULL", .blob(owner.bytes))
     }
 
-    /// Removes what is destroyed with the passcode, within the open transaction.
+    /// Removes the rows that are destroyed with the passcode, within the open transaction.
     package func removeWantingPasscode() throws {
         try connection.execute(
             """
@@ -280,7 +280,7 @@ extension PastStore {
         )
     }
 
-    /// The items of which something was set aside; without those in the trash.
+    /// The items with rows that were set aside, except those in the trash.
     package func ownersOfAside() throws -> [ItemID] {
         var owners: [ItemID] = []
         try connection.rows("SELECT DISTINCT owner FROM past WHERE reason = 3 AND entry IS NULL") { row in
@@ -290,7 +290,7 @@ extension PastStore {
         return owners
     }
 
-    /// What was set aside of an item, the oldest first; without damaged rows.
+    /// The rows of an item that were set aside, the oldest first, except damaged ones.
     package func aside(of owner: ItemID) throws -> [RowImage] {
         var images: [RowImage] = []
         try connection.rows(
@@ -303,7 +303,7 @@ extension PastStore {
         return images
     }
 
-    /// Removes what was set aside of an item.
+    /// Removes the rows of an item that were set aside.
     package func removeAside(of owner: ItemID) throws {
         try connection.execute(
             "DELETE FROM past WHERE owner = ? AND reason = 3 AND entry IS NULL",

@@ -1,7 +1,7 @@
 package import CofferCore
 internal import CofferKeys
 
-/// What an entry of the trash was called, and when it was removed.
+/// The name and the protection of an entry of the trash, and the time of its removal.
 package struct TrashLabel: Equatable, Sendable {
     private static let version: UInt8 = 1
 
@@ -84,7 +84,7 @@ extension Protection {
 }
 
 extension CofferError {
-    /// The error if what is to be restored can't have its name.
+    /// The error if an item that is restored can't have its name.
     package static func nameIsTaken(_ quoted: String) -> CofferError {
         CofferError(
             .duplicateItem,
