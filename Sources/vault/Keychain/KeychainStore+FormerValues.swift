@@ -117,7 +117,7 @@ extension KeychainStore {
     /// Adds the current secret of an item to its former values, and removes the oldest ones beyond the limit.
     func keepFormerValue(of item: KeychainItem, limit: Int, now: Int64) throws {
         if limit > 0, let image = try image(ofRow: item.row) { try addFormerValue(image, of: item, replaced: now) }
-        try trimFormerValues(of: item.id, to: limit)
+        try past.trim(item.id, to: limit)
     }
 
     func addFormerValue(_ image: RowImage, of item: KeychainItem, replaced: Int64) throws {
@@ -130,10 +130,6 @@ extension KeychainStore {
 
     private func formerRow(_ image: RowImage, _ replaced: Int64, _ accessibility: Accessibility) -> FormerRow {
         FormerRow(replaced: replaced, isNamedInEveryState: accessibility.isNamedInEveryState, image: image)
-    }
-
-    func trimFormerValues(of id: ItemID, to limit: Int) throws {
-        for row in try past.excess(of: id, beyond: limit) { _ = try past.remove(row.number) }
     }
 
     /// Rewraps the former values when the class of an item changes: they are as secret as the current one.

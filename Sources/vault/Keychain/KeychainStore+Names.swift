@@ -194,7 +194,7 @@ extension KeychainStore {
         for (former, date) in zip(replaced, dates) where attributes.historyLimit > 0 {
             try addFormerValue(former.image, of: item, replaced: date)
         }
-        try trimFormerValues(of: item.id, to: attributes.historyLimit)
+        try past.trim(item.id, to: attributes.historyLimit)
         try rewrite(item, attributes, created: first.metadata.created)
         try past.removeAside(of: item.id)
     }

@@ -178,7 +178,7 @@ extension KeychainStore {
             moveCount: item.isLeftBehind ? item.moveCount : keys.moveCount
         )
         try connection.transaction {
-            try trimFormerValues(of: item.id, to: attributes.historyLimit)
+            try past.trim(item.id, to: attributes.historyLimit)
             if accessibility != item.accessibility { try rewrapFormerValues(of: item, to: accessibility) }
             try write(metadata, sealed, item, accessibility)
         }

@@ -51,7 +51,14 @@ package struct PastRow: Sendable {
         byteCount = try row.integer(6)
     }
 
-    init(number: Int64, _ reason: PastReason, owner: [UInt8], node: Int64?, time: Int64, byteCount: Int64) {
+    init(
+        number: Int64,
+        _ reason: PastReason,
+        owner: [UInt8],
+        node: Int64? = nil,
+        time: Int64 = 0,
+        byteCount: Int64
+    ) {
         self.number = number
         self.reason = reason
         self.owner = owner

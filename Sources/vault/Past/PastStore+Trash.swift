@@ -61,19 +61,20 @@ extension PastStore {
         if let owner { image.held = try heldRows(of: owner) }
         let encoded = image.encoded
         let content = try kept == nil ? 0 : label.byteCount.nearestSum(owner.map(keptByteCount) ?? 0)
-        let row = try insert(
+        let row = PastRow(
+            number: try nextNumber(),
             .removed,
-            of: key.trash,
-            keeping: kept,
+            owner: key.trash,
+            node: kept?.node,
             time: try advance(to: moment),
-            byteCount: content.nearestSum(Int64(encoded.count)),
-            wantsPasscode: wantsPasscode
+            byteCount: content.nearestSum(Int64(encoded.count))
         )
-        try connection.execute(
-            "UPDATE past SET label = ?, sealed = ? WHERE number = ?",
-            .blob(try seal(label, of: row)),
-            .blob(unsafe AEAD.seal(encoded.span.bytes, under: key.key, context: row.context)),
-            .integer(row.number)
+        try insert(
+            row,
+            keeping: kept,
+            wantsPasscode: wantsPasscode,
+            label: try seal(label, of: row),
+            sealed: unsafe AEAD.seal(encoded.span.bytes, under: key.key, context: row.context)
         )
         if let owner {
             try connection.execute(

@@ -70,14 +70,15 @@ package final class PastStore {
         wantsPasscode: Bool = false
     ) throws {
         let encoded = former.encoded
-        let row = try insert(
+        let row = PastRow(
+            number: try nextNumber(),
             .replaced,
-            of: owner.bytes,
-            keeping: kept,
-            byteCount: byteCount.nearestSum(Int64(encoded.count)),
-            wantsPasscode: wantsPasscode
+            owner: owner.bytes,
+            node: kept?.node,
+            byteCount: byteCount.nearestSum(Int64(encoded.count))
         )
-        try seal(encoded, isNamedInEveryState: former.isNamedInEveryState, as: row)
+        let sealed = try seal(encoded, isNamedInEveryState: former.isNamedInEveryState, as: row)
+        try insert(row, keeping: kept, wantsPasscode: wantsPasscode, sealed: sealed)
     }
 
     /// Seals a former row anew, within the open transaction.
@@ -94,19 +95,19 @@ package final class PastStore {
         wantsPasscode: Bool = false
     ) throws {
         let moved = owner.map(row.owned(by:)) ?? row
+        let sealed = try seal(former.encoded, isNamedInEveryState: former.isNamedInEveryState, as: moved)
         try connection.execute(
-            "UPDATE past SET owner = ?, wants_passcode = ? WHERE number = ?",
+            "UPDATE past SET owner = ?, wants_passcode = ?, sealed = ? WHERE number = ?",
             .blob(moved.owner),
             .integer(wantsPasscode ? 1 : 0),
+            .blob(sealed),
             .integer(row.number)
         )
-        try seal(former.encoded, isNamedInEveryState: former.isNamedInEveryState, as: moved)
     }
 
-    private func seal(_ bytes: [UInt8], isNamedInEveryState: Bool, as row: PastRow) throws {
-        let sealed: [UInt8]
+    private func seal(_ bytes: [UInt8], isNamedInEveryState: Bool, as row: PastRow) throws -> [UInt8] {
         do throws(KeyError) {
-            sealed = unsafe try keys.sealNames(
+            return unsafe try keys.sealNames(
                 bytes.span.bytes,
                 of: .past,
                 context: row.context,
@@ -115,11 +116,6 @@ package final class PastStore {
         } catch {
             throw error.cofferError("a former row", in: keys.state, for: .write)
         }
-        try connection.execute(
-            "UPDATE past SET sealed = ? WHERE number = ?",
-            .blob(sealed),
-            .integer(row.number)
-        )
     }
 
     /// Opens a former row.
@@ -159,6 +155,23 @@ package final class PastStore {
             byteCount = byteCount.nearestSum(row.byteCount)
             return place < count && byteCount <= bound
         }.map(\.element)
+    }
+
+    /// Removes the oldest former rows of an item for which no content is kept, within the open transaction.
+    ///
+    /// - Parameters:
+    ///   - owner: The item.
+    ///   - count: How many stay.
+    package func trim(_ owner: ItemID, to count: Int) throws {
+        try connection.execute(
+            """
+            DELETE FROM past WHERE owner = ?1 AND reason = 1 AND entry IS NULL AND number <= (
+                SELECT number FROM past WHERE owner = ?1 AND reason = 1 AND entry IS NULL
+                ORDER BY number DESC LIMIT 1 OFFSET ?2)
+            """,
+            .blob(owner.bytes),
+            .integer(Int64(count))
+        )
     }
 
     /// Gives the rows of one owner to another, within the open transaction.
@@ -216,36 +229,40 @@ package final class PastStore {
         ) { _ in true } ?? false
     }
 
+    /// The number of the next row, which none has had.
+    func nextNumber() throws -> Int64 {
+        let last = try connection.row(
+            """
+            SELECT max(
+                coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'past'), 0),
+                coalesce((SELECT max(number) FROM past), 0))
+            """
+        ) { try $0.integer(0) }
+        return (last ?? 0).nearestSum(1)
+    }
+
     func insert(
-        _ reason: PastReason,
-        of owner: [UInt8],
+        _ row: PastRow,
         keeping kept: KeptContent? = nil,
-        time: Int64 = 0,
-        byteCount: Int64,
         wantsPasscode: Bool = false,
-        sealed: [UInt8] = []
-    ) throws -> PastRow {
+        label: [UInt8] = [],
+        sealed: [UInt8]
+    ) throws {
         try connection.execute(
             """
-            INSERT INTO past (reason, owner, node, content, time, bytes, wants_passcode, label, sealed)
-            VALUES (?, ?, ?, ?, ?, ?, ?, x'', ?)
+            INSERT INTO past (number, reason, owner, node, content, time, bytes, wants_passcode, label, sealed)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
-            .integer(reason.rawValue),
-            .blob(owner),
-            kept.map { .integer($0.node) } ?? .null,
+            .integer(row.number),
+            .integer(row.reason?.rawValue ?? 0),
+            .blob(row.owner),
+            row.node.map { .integer($0) } ?? .null,
             kept.map { .blob($0.content.bytes) } ?? .null,
-            .integer(time),
-            .integer(byteCount),
+            .integer(row.time),
+            .integer(row.byteCount),
             .integer(wantsPasscode ? 1 : 0),
+            .blob(label),
             .blob(sealed)
-        )
-        return PastRow(
-            number: connection.lastInsertedRowID,
-            reason,
-            owner: owner,
-            node: kept?.node,
-            time: time,
-            byteCount: byteCount
         )
     }
 }
@@ -266,7 +283,13 @@ extension PastStore {
     ///   - count: How many are kept beside the first one.
     package func setAside(_ image: RowImage, of owner: ItemID, keeping count: Int) throws {
         let encoded = image.encoded
-        _ = try insert(.aside, of: owner.bytes, byteCount: Int64(encoded.count), sealed: encoded)
+        let row = PastRow(
+            number: try nextNumber(),
+            .aside,
+            owner: owner.bytes,
+            byteCount: Int64(encoded.count)
+        )
+        try insert(row, sealed: encoded)
         try connection.execute(
             """
             DELETE FROM past WHERE owner = ?1 AND reason = 3 AND entry IS NULL
