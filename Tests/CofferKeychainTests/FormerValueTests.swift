@@ -134,6 +134,56 @@ private func name(_ old: Accessibility, _ new: Accessibility) -> GenericPassword
         #expect(try place.checkPast() == [])
     }
 
+    @Test func `go to the trash with their item and come back, as many and as large as there can be`() throws {
+        let place = try Place()
+        let (store, past) = (place.store, PastStore(connection: place.connection, keys: place.keys))
+        try place.connection.execute("CREATE TABLE catalog_settings (name TEXT PRIMARY KEY, value BLOB NOT NULL)")
+        var attributes = ItemAttributes(key("a"))
+        attributes.values[.comment] = .text(String(repeating: "n", count: 3900))
+        attributes.historyLimit = Limits.historyValues
+        func secret(_ number: Int) throws -> SecretBytes {
+            try SecretBytes(copying: [UInt8](repeating: UInt8(number), count: Limits.secretBytes).span.bytes)
+        }
+        _ = try store.add(attributes, secret: secret(0), accessibility: .whenUnlocked, now: 1)
+        for number in 1...Limits.historyValues {
+            let item = try #require(try store.find(key("a")))
+            let new: SecretBytes? = try secret(number)
+            try store.update(item, to: attributes, secret: new, accessibility: .whenUnlocked, now: Int64(number))
+        }
+        let before = try store.formerValues(of: try #require(try store.find(key("a")))).values.map(\.number)
+        let removed = try #require(try store.find(key("a")))
+        let number = try store.discard(removed, at: TrashMoment(wall: 5, boot: 5, bootID: "boot"))
+        #expect(try store.find(key("a")) == nil)
+        #expect(try Set(place.checkPast()) == ["whole"])
+        let image = try past.takeOut(try #require(try past.entry(number, of: "default")))
+        let item = try store.putBack(image, as: nil, "'a'")
+        let values = try store.formerValues(of: item)
+        #expect(values.damaged.isEmpty)
+        #expect(values.values.map(\.number) == before)
+        for (place, value) in values.values.enumerated() {
+            let former = try store.formerSecret(value.number, of: item).exposeBytes()
+            #expect(former == [UInt8](repeating: UInt8(Limits.historyValues - 1 - place), count: Limits.secretBytes))
+        }
+    }
+
+    @Test func `wait for an item that may be in quarantine under another reference`() throws {
+        let place = try Place()
+        let store = place.store
+        for secret in ["first", "second"] { try store.put(key("a"), secret) }
+        let reference = try #require(try store.find(key("a"))).id
+        try place.connection.execute("UPDATE keychain_items SET uuid = randomblob(16)")
+        #expect(try place.checkPast() == ["lost"])
+        let order = CheckOrder(groups: ["default"], repairs: true, now: 1)
+        let slice = try store.checkItems(after: nil, order)
+        #expect(slice.quarantinedCount == 1)
+        #expect(try place.checkPast() == ["whole"])
+        try place.connection.execute("UPDATE keychain_quarantine SET uuid = ?", .blob(reference.bytes))
+        for entry in try store.quarantineTable.entries(after: 0, order) {
+            #expect(try store.quarantineTable.putBack(entry.number, order)?.obstacle == nil)
+        }
+        #expect(try store.formerTexts(key("a")) == ["first"])
+    }
+
     @Test func `go with an item that the removal of the passcode destroys`() throws {
         let place = try Place()
         let store = place.store

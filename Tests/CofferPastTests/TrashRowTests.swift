@@ -46,6 +46,13 @@ import Testing
         #expect(found == wanted)
     }
 
+    @Test func `an entry of another trash is damaged, and not removed by a repair`() throws {
+        try connection.execute("UPDATE past SET owner = randomblob(16) WHERE number = 2")
+        let checked = try trash.check(after: nil, limit: 10, owned: { _, _ in .lost })
+        let damaged = checked.filter { if case .damaged = $0.condition { true } else { false } }
+        #expect(checked.count == 3 && damaged.map(\.number) == [2])
+    }
+
     @Test(arguments: [Int64.min, -1, 0, .max])
     func `an entry that was removed at any time is kept for no longer than its time`(time: Int64) throws {
         try connection.execute("UPDATE past SET time = ?", .integer(time))

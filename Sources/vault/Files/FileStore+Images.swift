@@ -138,7 +138,7 @@ extension FileStore {
             byteCount: byteCount(of: place, content),
             removed: moment.wall
         )
-        let formerBytes = try history.map(past.keptByteCount) ?? 0
+        let formerBytes = try history.map(past.byteCount) ?? 0
         guard label.byteCount.nearestSum(formerBytes) <= bound else {
             throw CofferError.largerThanTrash(name, bound)
         }

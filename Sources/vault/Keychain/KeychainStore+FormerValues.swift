@@ -180,11 +180,11 @@ extension KeychainStore {
     ///   - row: The row.
     ///   - reference: The reference of its item.
     ///   - groups: The groups whose names the client may know.
-    /// - Returns: `nil` if there is no such item, not even in quarantine.
+    /// - Returns: `nil` if there is no such item, and none in quarantine can be it.
     package func check(_ row: PastRow, of reference: ItemID, for groups: AccessGroups) throws -> PastCondition? {
         let item: KeychainItem
         do {
-            guard let found = try find(reference) else { return try isQuarantined(reference) ? .whole : nil }
+            guard let found = try find(reference) else { return try mayBeOwned(row, by: reference) ? .whole : nil }
             item = found
         } catch let error as CofferError where error.code == .interactionNotAllowed {
             return .sealed
@@ -205,9 +205,15 @@ extension KeychainStore {
         return seen.isSealed ? .sealed : .whole
     }
 
-    private func isQuarantined(_ reference: ItemID) throws -> Bool {
-        try connection.row(
-            "SELECT 1 FROM keychain_quarantine WHERE uuid = ? LIMIT 1",
+    /// Whether an item that was not found by its reference may be there: the index may be damaged, or in a row in quarantine
+    /// the reference.
+    private func mayBeOwned(_ row: PastRow, by reference: ItemID) throws -> Bool {
+        if row.node != nil { return false }
+        return try connection.row(
+            """
+            SELECT 1 FROM keychain_quarantine
+            UNION ALL SELECT 1 FROM keychain_items NOT INDEXED WHERE uuid = ? LIMIT 1
+            """,
             .blob(reference.bytes)
         ) { _ in true } ?? false
     }

@@ -40,15 +40,17 @@ package struct PastRow: Sendable {
     /// The space that it takes, in bytes.
     package let byteCount: Int64
 
-    /// - Parameter row: Its columns, as ``columns`` names them.
+    /// Impossible values of a damaged row become others: then its context is another, and nothing of it opens.
+    ///
+    /// - Parameter row: `number`, `reason`, `owner`, `entry`, `node`, `time` and `bytes`, in this order.
     init(in row: borrowing Row) throws {
         number = try row.integer(0)
-        reason = PastReason(rawValue: try row.integer(1))
-        owner = try row.blob(2)
-        entry = try row.optionalInteger(3)
-        node = try row.optionalInteger(4)
-        time = try row.integer(5)
-        byteCount = try row.integer(6)
+        reason = (try? row.integer(1)).flatMap(PastReason.init)
+        owner = (try? row.blob(2)) ?? []
+        entry = (try? row.optionalInteger(3)) ?? nil
+        node = (try? row.optionalInteger(4)) ?? nil
+        time = (try? row.integer(5)) ?? -1
+        byteCount = (try? row.integer(6)) ?? -1
     }
 
     init(
@@ -76,9 +78,14 @@ package struct PastRow: Sendable {
         PastRow(number: number, .replaced, owner: owner.bytes, node: node, time: time, byteCount: byteCount)
     }
 
-    /// The contexts of its two sealed parts.
+    /// The contexts of its sealed parts.
     var context: [UInt8] { context("coffer past v1") }
     var labelContext: [UInt8] { context("coffer past label v1") }
+    /// The context in the trash, of a row that went there with its item.
+    var heldContext: [UInt8] { context("coffer past held v1") }
+
+    /// The row as an entry of the trash, for an error.
+    var entrySubject: String { "entry \(number) of the trash" }
 
     private func context(_ name: StaticString) -> [UInt8] {
         var writer = ByteWriter()

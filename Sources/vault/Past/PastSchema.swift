@@ -20,7 +20,7 @@ extension PastStore {
                     label BLOB NOT NULL,
                     sealed BLOB NOT NULL
                 ) STRICT;
-                CREATE INDEX past_owners ON past (owner, number);
+                CREATE INDEX past_owners ON past (owner, reason, entry, number);
                 CREATE INDEX past_entries ON past (entry) WHERE entry IS NOT NULL;
                 CREATE UNIQUE INDEX past_nodes ON past (node) WHERE node IS NOT NULL;
                 CREATE UNIQUE INDEX past_contents ON past (content) WHERE content IS NOT NULL;

@@ -64,16 +64,15 @@ extension PastStore {
             return isHeld == nil ? .lost : .whole
         }
         guard row.reason == .removed else {
-            guard row.reason != nil, let owner = ItemID(row.owner) else { return .lost }
+            guard row.reason != nil, let owner = ItemID(row.owner) else { return .damaged(name: nil) }
             return try owned(row, owner)
         }
         let isEmptied = try connection.row(
             "SELECT length(sealed) = 0 FROM trash_keys WHERE trash = ?",
             .blob(row.owner)
         ) { try $0.integer(0) == 1 }
-        guard let isEmptied else { return .lost }
         // It is about to be removed.
-        if isEmptied { return .whole }
+        if isEmptied == true { return .whole }
         do {
             _ = try image(of: entry)
             return try entry.label == nil ? .sealed : .whole

@@ -31,8 +31,6 @@ package struct TrashEntry {
     package func remaining(of lifetime: Int64, at time: Int64) -> Int64 {
         max(0, lifetime - max(0, time.nearestDifference(row.time)))
     }
-
-    var subject: String { "entry \(number) of the trash" }
 }
 
 extension PastStore {
@@ -57,17 +55,16 @@ extension PastStore {
         at moment: TrashMoment
     ) throws -> Int64 {
         let key = try key(of: label.group)
-        var image = image
-        if let owner { image.held = try heldRows(of: owner) }
         let encoded = image.encoded
-        let content = try kept == nil ? 0 : label.byteCount.nearestSum(owner.map(keptByteCount) ?? 0)
+        let content = kept == nil ? 0 : label.byteCount
+        let former = try owner.map(byteCount) ?? 0
         let row = PastRow(
             number: try nextNumber(),
             .removed,
             owner: key.trash,
             node: kept?.node,
             time: try advance(to: moment),
-            byteCount: content.nearestSum(Int64(encoded.count))
+            byteCount: content.nearestSum(former).nearestSum(Int64(encoded.count))
         )
         try insert(
             row,
@@ -76,31 +73,29 @@ extension PastStore {
             label: try seal(label, of: row),
             sealed: unsafe AEAD.seal(encoded.span.bytes, under: key.key, context: row.context)
         )
-        if let owner {
+        for held in try owner.map(allRows) ?? [] {
+            let stored = try sealed(held.number)
             try connection.execute(
-                "UPDATE past SET entry = ?, sealed = x'' WHERE owner = ? AND entry IS NULL",
+                "UPDATE past SET entry = ?, sealed = ? WHERE number = ?",
                 .integer(row.number),
-                .blob(owner.bytes)
+                .blob(unsafe AEAD.seal(stored.span.bytes, under: key.key, context: held.heldContext)),
+                .integer(held.number)
             )
         }
         return row.number
     }
 
-    private func heldRows(of owner: ItemID) throws -> [RowImage.HeldRow] {
-        var held: [RowImage.HeldRow] = []
-        try connection.rows(
-            "SELECT number, sealed FROM past WHERE owner = ? AND entry IS NULL ORDER BY number",
-            .blob(owner.bytes)
-        ) { row in
-            held.append(RowImage.HeldRow(number: try row.integer(0), sealed: try row.blob(1)))
-            return true
-        }
-        return held
+    /// The rows that an entry holds.
+    private func rows(heldBy entry: TrashEntry) throws -> [PastRow] {
+        try rows(
+            "SELECT number, reason, owner, entry, node, time, bytes FROM past WHERE entry = ?",
+            .integer(entry.number)
+        )
     }
 
-    /// The space of the contents that are kept for the former rows of a file, in bytes.
-    package func keptByteCount(of owner: ItemID) throws -> Int64 {
-        try rows(of: owner).reduce(0) { $1.node == nil ? $0 : $0.nearestSum($1.byteCount) }
+    /// The space of the rows of an item and of the contents that are kept for them, in bytes; without those in the trash.
+    package func byteCount(of owner: ItemID) throws -> Int64 {
+        try allRows(of: owner).reduce(0) { $0.nearestSum($1.byteCount) }
     }
 
     // MARK: In the trash
@@ -118,14 +113,15 @@ extension PastStore {
         try connection.rows(
             """
             SELECT number, reason, owner, entry, node, time, past.bytes, label FROM past
-            WHERE owner = (SELECT trash FROM trash_keys WHERE group_tag = ?) AND reason = 2 AND number >= ?
+            WHERE owner = (SELECT trash FROM trash_keys WHERE group_tag = ?) AND reason = 2 AND entry IS NULL
+                AND number >= ?
             ORDER BY number LIMIT ?
             """,
             .blob(tag(of: group)),
             .integer(first),
             .integer(Int64(limit))
         ) { row in
-            if let entry = try? self.entry(in: row) { entries.append(entry) }
+            entries.append(try self.entry(in: row))
             return true
         }
         return entries
@@ -174,13 +170,16 @@ extension PastStore {
     /// - Returns: The row of the item.
     /// - Throws: `decode` if it is damaged; ``DatabaseError``.
     package func takeOut(_ entry: TrashEntry) throws -> RowImage {
-        let image = try image(of: entry)
-        for row in image.held {
+        let key = try key(of: entry)
+        let image = try image(of: entry, under: key)
+        for held in try rows(heldBy: entry) {
+            let stored = try sealed(held.number)
+            // A damaged one stays as it is.
+            let opened = unsafe try? AEAD.open(stored.span.bytes, under: key, context: held.heldContext)
             try connection.execute(
-                "UPDATE past SET entry = NULL, sealed = ? WHERE number = ? AND entry = ?",
-                .blob(row.sealed),
-                .integer(row.number),
-                .integer(entry.number)
+                "UPDATE past SET entry = NULL, sealed = ? WHERE number = ?",
+                .blob(opened?.exposeBytes() ?? stored),
+                .integer(held.number)
             )
         }
         _ = try remove(entry.number)
@@ -188,29 +187,30 @@ extension PastStore {
     }
 
     /// The row of an entry's item.
-    func image(of entry: TrashEntry) throws -> RowImage {
-        let image = try connection.row(
-            """
-            SELECT group_tag, trash_keys.sealed, past.sealed FROM past JOIN trash_keys ON trash = owner WHERE number = ?
-            """,
-            .integer(entry.number)
-        ) { row -> RowImage? in
-            let context = Self.keyContext(try row.blob(0))
-            guard
-                let key = try? row.withBlob(
-                    1,
-                    { (wrapped) throws(CryptoError) in
-                        try KeyWrap.unwrap(wrapped, under: self.keys.catalog.past, context: context)
-                    }
-                )
-            else { return nil }
-            let opened = try? row.withBlob(2) { (sealed) throws(CryptoError) in
-                try AEAD.open(sealed, under: key, context: entry.row.context).exposeBytes()
-            }
-            return opened.flatMap { try? RowImage(decoding: $0) }
+    func image(of entry: TrashEntry) throws -> RowImage { try image(of: entry, under: try key(of: entry)) }
+
+    private func image(of entry: TrashEntry, under key: borrowing SymmetricKey) throws -> RowImage {
+        let stored = try sealed(entry.number)
+        let opened = unsafe try? AEAD.open(stored.span.bytes, under: key, context: entry.row.context)
+        guard let opened = opened?.exposeBytes(), let image = try? RowImage(decoding: opened) else {
+            throw CofferError.damaged(entry.row.entrySubject, found: "its row is not authentic")
         }
-        if let image = image ?? nil { return image }
-        throw CofferError.damaged(entry.subject, found: "its rows are not authentic")
+        return image
+    }
+
+    /// The trash key of an entry.
+    private func key(of entry: TrashEntry) throws -> SymmetricKey {
+        let found = try connection.row(
+            "SELECT group_tag, sealed FROM trash_keys WHERE trash = ?",
+            .blob(entry.row.owner)
+        ) { row -> SymmetricKey? in
+            let context = Self.keyContext(try row.blob(0))
+            return try? row.withBlob(1) { (wrapped) throws(CryptoError) in
+                try KeyWrap.unwrap(wrapped, under: self.keys.catalog.past, context: context)
+            }
+        }
+        if let found, let key = found { return key }
+        throw CofferError.damaged(entry.row.entrySubject, found: "the key of its trash is missing")
     }
 
     // MARK: Labels
@@ -232,16 +232,15 @@ extension PastStore {
 
     /// - Returns: `nil` if it can be opened after the first unlock only.
     private func openLabel(_ sealed: RawSpan, of row: PastRow) throws -> TrashLabel? {
-        let subject = "entry \(row.number) of the trash"
         do {
             let opened = try keys.openNames(sealed, of: .past, context: row.labelContext)
             return try TrashLabel(decoding: opened.exposeBytes())
         } catch KeyError.locked {
             return nil
         } catch is KeyError {
-            throw CofferError.damaged(subject, found: "its name is not authentic")
+            throw CofferError.damaged(row.entrySubject, found: "its name is not authentic")
         } catch is ByteReader.Malformed {
-            throw CofferError.damaged(subject, found: "its name has an unknown form")
+            throw CofferError.damaged(row.entrySubject, found: "its name has an unknown form")
         }
     }
 
@@ -342,7 +341,7 @@ extension PastStore {
     package func nextDoomed(lifetime: Int64, bound: Int64, time: Int64) throws -> Int64? {
         while let full = try fullTrash(bound) {
             let entry = try connection.row(
-                "SELECT number FROM past WHERE owner = ? AND reason = 2 ORDER BY number LIMIT 1",
+                "SELECT number FROM past WHERE owner = ? AND reason = 2 AND entry IS NULL ORDER BY number LIMIT 1",
                 .blob(full)
             ) { try $0.integer(0) }
             if let entry { return entry }

@@ -24,19 +24,35 @@ package final class PastStore {
     ///
     /// - Throws: ``DatabaseError``.
     package func rows(of owner: ItemID) throws -> [PastRow] {
-        var found: [PastRow] = []
-        try connection.rows(
+        try rows(
             """
             SELECT number, reason, owner, entry, node, time, bytes FROM past
             WHERE owner = ? AND reason = 1 AND entry IS NULL ORDER BY number DESC
             """,
             .blob(owner.bytes)
-        ) { row in
-            // A row with impossible values costs no other: doctor names it.
-            if let row = try? PastRow(in: row) { found.append(row) }
+        )
+    }
+
+    /// All rows of an item, those that were set aside too, except those in the trash.
+    func allRows(of owner: ItemID) throws -> [PastRow] {
+        try rows(
+            "SELECT number, reason, owner, entry, node, time, bytes FROM past WHERE owner = ? AND entry IS NULL",
+            .blob(owner.bytes)
+        )
+    }
+
+    func rows(_ sql: StaticString, _ binding: DatabaseValue) throws -> [PastRow] {
+        var found: [PastRow] = []
+        try connection.rows(sql, binding) { row in
+            found.append(try PastRow(in: row))
             return true
         }
         return found
+    }
+
+    /// The sealed part of a row; empty if there is none.
+    func sealed(_ number: Int64) throws -> [UInt8] {
+        try connection.row("SELECT sealed FROM past WHERE number = ?", .integer(number)) { try $0.blob(0) } ?? []
     }
 
     /// The number of former rows of an item, damaged ones included.
@@ -126,10 +142,7 @@ package final class PastStore {
     /// - Throws: `interactionNotAllowed` before the first unlock, if the passcode protects the name of the item; `decode` if
     ///   it is damaged; ``DatabaseError``.
     package func open(_ row: PastRow, _ subject: String) throws -> FormerRow {
-        let sealed = try connection.row("SELECT sealed FROM past WHERE number = ?", .integer(row.number)) {
-            try $0.blob(0)
-        }
-        guard let sealed else { throw CofferError.damaged(subject, found: "its row is missing") }
+        let sealed = try sealed(row.number)
         // Not while the row is read: no name leads to it, so its damage makes no look-up doubtful.
         do {
             let opened = unsafe try keys.openNames(sealed.span.bytes, of: .past, context: row.context)
@@ -149,7 +162,7 @@ package final class PastStore {
     ///   - owner: The item.
     ///   - count: How many it keeps.
     ///   - bound: The space that they may take, in bytes.
-    package func excess(of owner: ItemID, beyond count: Int, bound: Int64 = .max) throws -> [PastRow] {
+    package func excess(of owner: ItemID, beyond count: Int, bound: Int64) throws -> [PastRow] {
         var byteCount: Int64 = 0
         return try rows(of: owner).enumerated().drop { place, row in
             byteCount = byteCount.nearestSum(row.byteCount)
@@ -180,7 +193,7 @@ package final class PastStore {
     package func move(from owner: ItemID, to other: ItemID) throws {
         for row in try rows(of: owner) { try write(try open(row, "a former row"), as: row, of: other) }
         try connection.execute(
-            "UPDATE past SET owner = ? WHERE owner = ? AND reason = 3",
+            "UPDATE past SET owner = ? WHERE owner = ? AND reason = 3 AND entry IS NULL",
             .blob(other.bytes),
             .blob(owner.bytes)
         )
@@ -270,10 +283,8 @@ package final class PastStore {
 // MARK: - Before the first unlock
 
 extension PastStore {
-    /// Whether there are rows that were set aside.
-    package var hasAside: Bool {
-        get throws { try connection.row("SELECT 1 FROM past WHERE reason = 3 LIMIT 1") { _ in true } ?? false }
-    }
+    /// Whether there are rows that were set aside, except those in the trash.
+    package var hasAside: Bool { get throws { try !ownersOfAside().isEmpty } }
 
     /// Sets the row of an item aside that is being replaced before the first unlock, within the open transaction.
     ///

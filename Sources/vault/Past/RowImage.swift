@@ -4,12 +4,6 @@ package import CofferCore
 package struct RowImage: Sendable {
     private static let version: UInt8 = 1
 
-    /// A row of the past that went to the trash with its item.
-    package struct HeldRow: Sendable {
-        let number: Int64
-        let sealed: [UInt8]
-    }
-
     /// The persistent reference of an item of the keychain; the content of a file.
     package let id: ItemID
     /// The numbers of a file and of its directory; 0 for an item of the keychain.
@@ -21,8 +15,6 @@ package struct RowImage: Sendable {
     package var metadata, wrappedKey: [UInt8]
     /// The secret of an item of the keychain; empty for a file, whose content stays on the disk.
     package var secret: [UInt8]
-    /// The rows of the past that went to the trash with it.
-    var held: [HeldRow] = []
 
     package init(
         id: ItemID,
@@ -52,11 +44,6 @@ package struct RowImage: Sendable {
         writer.write(parent)
         writer.write(classKey)
         for part in [tag, metadata, wrappedKey, secret] { writer.write(longCounted: part) }
-        writer.write(UInt32(held.count))
-        for row in held {
-            writer.write(row.number)
-            writer.write(longCounted: row.sealed)
-        }
         return writer.bytes
     }
 
@@ -78,9 +65,6 @@ package struct RowImage: Sendable {
         metadata = try reader.readLongCounted()
         wrappedKey = try reader.readLongCounted()
         secret = try reader.readLongCounted()
-        for _ in 0..<(try reader.read(UInt32.self)) {
-            held.append(HeldRow(number: try reader.read(), sealed: try reader.readLongCounted()))
-        }
         guard reader.isAtEnd else { throw ByteReader.Malformed() }
     }
 }

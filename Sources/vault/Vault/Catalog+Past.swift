@@ -12,7 +12,7 @@ extension Catalog {
     ///
     /// - Parameters:
     ///   - entry: The entry.
-    ///   - label: What it was called.
+    ///   - label: Its label.
     ///   - target: The name that it gets; `nil` for the one that it had.
     ///   - moment: The time.
     /// - Returns: The item.
@@ -61,7 +61,7 @@ extension Catalog {
     package func checkPast(after number: Int64?, _ order: CheckOrder) throws -> CheckSlice<Int64> {
         var slice = CheckSlice<Int64>()
         let rows = try past.check(after: number, limit: order.limit) { row, owner in
-            try keychain.check(row, of: owner, for: order.groups) ?? files.check(row, of: owner) ?? .lost
+            try files.check(row, of: owner) ?? keychain.check(row, of: owner, for: order.groups) ?? .lost
         }
         for (number, condition) in rows {
             slice.checkedCount += 1

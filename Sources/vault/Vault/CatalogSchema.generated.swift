@@ -38,7 +38,7 @@ extension KnownSchema {
         ("index", "past_contents", "past", "CREATE UNIQUE INDEX past_contents ON past (content) WHERE content IS NOT NULL"),
         ("index", "past_entries", "past", "CREATE INDEX past_entries ON past (entry) WHERE entry IS NOT NULL"),
         ("index", "past_nodes", "past", "CREATE UNIQUE INDEX past_nodes ON past (node) WHERE node IS NOT NULL"),
-        ("index", "past_owners", "past", "CREATE INDEX past_owners ON past (owner, number)"),
+        ("index", "past_owners", "past", "CREATE INDEX past_owners ON past (owner, reason, entry, number)"),
         ("index", "past_passcode", "past", "CREATE INDEX past_passcode ON past (number) WHERE wants_passcode = 1"),
         ("index", "past_removed", "past", "CREATE INDEX past_removed ON past (number) WHERE reason = 2"),
         ("table", "schema_migrations", "schema_migrations", "CREATE TABLE schema_migrations (position INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT"),
