@@ -169,6 +169,13 @@ final class RawDatabase {
     /// Carries out statements; the damage of a vault may refuse them.
     @discardableResult func run(_ sql: String) -> Bool { sqlite3_exec(handle, sql, nil, nil, nil) == SQLITE_OK }
 
+    /// Whether the tables and columns of a statement exist.
+    func understands(_ sql: String) -> Bool {
+        var statement: OpaquePointer?
+        defer { sqlite3_finalize(statement) }
+        return sqlite3_prepare_v2(handle, sql, -1, &statement, nil) == SQLITE_OK
+    }
+
     /// The numbers of the rows of a table.
     func numbers(of table: String) throws -> [String] { try rows("SELECT rowid FROM \(table)").map { $0[0] } }
 
