@@ -26,15 +26,6 @@ extension BlockingClient {
         return Returned(value: try Value(result: answer.json), payload: answer.payload, epoch: answer.epoch)
     }
 
-    /// Makes a call with a copy of a secret.
-    @discardableResult
-    package func call<Parameters: MethodParameters>(
-        _ params: Parameters,
-        payload: borrowing SecretBytes?
-    ) throws(CofferError) -> Returned<Parameters.Result> {
-        try call(params, payload: try Secret(copying: payload))
-    }
-
     /// Passes the progress on as two numbers.
     package func reports(_ body: ((Int64, Int64?) -> Void)?) -> ((TransferProgress) -> Void)? {
         body.map { body in { body($0.done, $0.total) } }
@@ -70,7 +61,7 @@ extension Returned<KeychainPage> {
     package var page: KeychainPage { value }
 }
 
-extension BlockingClient {
+extension MethodCaller {
     package func auditRecords(
         _ query: AuditQuery = AuditQuery(),
         after number: Int64 = 0
@@ -83,7 +74,7 @@ extension BlockingClient {
     }
 }
 
-extension BlockingClient {
+extension MethodCaller {
     package func authenticate(
         _ factor: AuthenticationFactor,
         _ secret: borrowing SecretBytes?,
@@ -98,7 +89,7 @@ extension BlockingClient {
     }
 }
 
-extension BlockingClient {
+extension MethodCaller {
     package func checkVault(repairs: Bool = false, cursor: String? = nil) throws(CofferError) -> CheckPage {
         let params = VaultCheckParameters(repairs: repairs, cursor: cursor)
         return try call(params).value
@@ -123,7 +114,7 @@ extension BlockingClient {
     }
 }
 
-extension BlockingClient {
+extension MethodCaller {
     package func entitlements(after count: Int = 0) throws(CofferError) -> EntitlementPage {
         try call(EntitlementListParameters(after: count)).value
     }
@@ -137,7 +128,7 @@ extension BlockingClient {
     }
 }
 
-extension BlockingClient {
+extension MethodCaller {
     package func fileInfo(_ name: ItemName) throws(CofferError) -> FileInfo {
         try call(FileStatParameters(name: name)).value
     }
@@ -176,14 +167,32 @@ extension BlockingClient {
         let params = FileRenameParameters(name: name, target: target, replaces: replace)
         return try call(params).value
     }
+}
 
+extension MethodCaller {
+    @discardableResult
+    package func removeFile(_ name: ItemName, recursive: Bool = false) throws(CofferError) -> Int {
+        Int(try call(FileRemoveParameters(name: name, isRecursive: recursive)).value.count)
+    }
+
+    @discardableResult
+    package func protectFile(
+        _ name: ItemName,
+        as protectionClass: ProtectionClass,
+        _ scope: FileProtectionScope = .file
+    ) throws(CofferError) -> FileProtectionChange {
+        try call(FileProtectParameters(name, protectionClass, scope)).value
+    }
+}
+
+extension BlockingClient {
     @discardableResult
     package func removeFile(
         _ name: ItemName,
         recursive: Bool = false,
-        progress: ((Int64, Int64?) -> Void)? = nil
+        progress: @escaping (Int64, Int64?) -> Void
     ) throws(CofferError) -> Int {
-        let params = FileRemoveParameters(name: name, isRecursive: recursive, wantsProgress: progress != nil)
+        let params = FileRemoveParameters(name: name, isRecursive: recursive, wantsProgress: true)
         return Int(try call(params, progress: reports(progress)).value.count)
     }
 
@@ -192,10 +201,24 @@ extension BlockingClient {
         _ name: ItemName,
         as protectionClass: ProtectionClass,
         _ scope: FileProtectionScope = .file,
-        progress: ((Int64, Int64?) -> Void)? = nil
+        progress: @escaping (Int64, Int64?) -> Void
     ) throws(CofferError) -> FileProtectionChange {
-        let params = FileProtectParameters(name, protectionClass, scope, wantsProgress: progress != nil)
+        let params = FileProtectParameters(name, protectionClass, scope, wantsProgress: true)
         return try call(params, progress: reports(progress)).value
+    }
+}
+
+extension BlockingClient {
+    package func changePasscode(
+        with secret: borrowing SecretBytes,
+        as credential: Credential = .passcode,
+        to passcode: borrowing SecretBytes,
+        kdf: PasscodeCost? = nil,
+        erasesData: Bool? = nil
+    ) throws(CofferError) -> VaultStatus {
+        let params = PasscodeChangeParameters(credential: credential, kdf: kdf, erasesData: erasesData)
+        let payload = try Secret(given: Secret(duplicating: secret), new: Secret(duplicating: passcode))
+        return try call(params, payload: payload).value
     }
 }
 
@@ -210,7 +233,7 @@ extension BlockingClient {
     }
 }
 
-extension BlockingClient {
+extension MethodCaller {
     package func protect(_ name: ItemName, as protection: Protection) throws(CofferError) -> ProtectionChange {
         let params = ItemProtectParameters(name: name, protection: protection)
         return try call(params).value
@@ -224,7 +247,7 @@ extension BlockingClient {
     }
 }
 
-extension BlockingClient {
+extension MethodCaller {
     package func findKeychainItems(
         _ params: KeychainFindParameters
     ) throws(CofferError) -> Returned<KeychainPage> {
@@ -323,7 +346,7 @@ extension BlockingClient {
     }
 }
 
-extension BlockingClient {
+extension MethodCaller {
     package func setPasscode(
         _ passcode: borrowing SecretBytes?,
         kdf: PasscodeCost? = nil,
@@ -331,18 +354,6 @@ extension BlockingClient {
     ) throws(CofferError) -> VaultStatus {
         let params = PasscodeSetParameters(kdf: kdf, erasesData: erasesData)
         return try call(params, payload: passcode).value
-    }
-
-    package func changePasscode(
-        with secret: borrowing SecretBytes,
-        as credential: Credential = .passcode,
-        to passcode: borrowing SecretBytes,
-        kdf: PasscodeCost? = nil,
-        erasesData: Bool? = nil
-    ) throws(CofferError) -> VaultStatus {
-        let params = PasscodeChangeParameters(credential: credential, kdf: kdf, erasesData: erasesData)
-        let payload = try Secret(given: Secret(duplicating: secret), new: Secret(duplicating: passcode))
-        return try call(params, payload: payload).value
     }
 
     package func removePasscode(
@@ -384,7 +395,7 @@ extension BlockingClient {
     }
 }
 
-extension BlockingClient {
+extension MethodCaller {
     @discardableResult
     package func grant(
         _ name: ItemName,
@@ -405,7 +416,7 @@ extension BlockingClient {
     }
 }
 
-extension BlockingClient {
+extension MethodCaller {
     package func initialize(
         passcode: borrowing SecretBytes?,
         kdf: PasscodeCost?,

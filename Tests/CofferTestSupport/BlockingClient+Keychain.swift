@@ -1,11 +1,11 @@
-package import CofferClient
+import CofferClient
 package import CofferCore
 import CofferMemory
 package import CofferWire
 
 // The verbs of the keychain with arrays as secrets, which need no protection in tests.
 
-extension BlockingClient {
+extension MethodCaller {
     /// Adds an item.
     ///
     /// - Returns: The persistent reference.

@@ -18,11 +18,13 @@ extension BlockingClient {
         let typed: SecretBytes? = try passcode.map { try SecretBytes($0.utf8) }
         _ = try initialize(passcode: typed, kdf: .interactive)
     }
+}
 
+extension MethodCaller {
     /// Unlocks with the passcode of the tests.
     package func unlock(_ passcode: String = DaemonProcess.passcode) throws {
         let typed: SecretBytes? = try SecretBytes(passcode.utf8)
-        _ = try unlock(passcode: typed)
+        try unlock(with: typed)
     }
 
     /// Stores bytes.
@@ -33,20 +35,21 @@ extension BlockingClient {
     ) throws -> Placement {
         var wishes = PlacementOptions()
         describe(&wishes)
+        let params = ItemPutParameters(name: try ItemName(name), wishes: wishes)
         guard content.count > Limits.framePayloadBytes else {
             let bytes: SecretBytes? = try SecretBytes(content)
-            return try put(try ItemName(name), wishes, content: bytes)
+            return try call(params, payload: bytes).value
         }
         let file = try TemporaryDirectory()
         let source = FileHandle(forReadingAtPath: try file.write(content, to: "content"))
-        return try put(try ItemName(name), wishes, content: nil, rest: source?.fileDescriptor)
+        let none: SecretBytes? = nil
+        return try call(params, payload: none, passing: source?.fileDescriptor).value
     }
 
     /// Fetches a content that fits into one answer.
     package func get(_ name: String, offset: Int64? = nil, length: Int64? = nil) throws -> [UInt8] {
         let params = ItemGetParameters(name: try ItemName(name), offset: offset, length: length)
-        let returned = try get(params)
-        return returned.payload.exposeBytes()
+        return try call(params).payload.exposeBytes()
     }
 }
 

@@ -5,7 +5,7 @@ package import CofferWire
 
 // The common verbs with arguments, for the tests; the programs pass the parameters of the methods.
 
-extension BlockingClient {
+extension MethodCaller {
     @discardableResult
     package func unlock(
         with secret: borrowing SecretBytes?,
@@ -18,25 +18,6 @@ extension BlockingClient {
     @discardableResult
     package func lock(graceSeconds: Int? = nil) throws(CofferError) -> VaultStatus {
         try call(VaultLockParameters(graceSeconds: graceSeconds.map { Int64($0) })).value
-    }
-
-    package func put(
-        _ name: ItemName,
-        _ wishes: PlacementOptions,
-        content: borrowing SecretBytes?,
-        rest: Int32? = nil,
-        progress: ((Int64, Int64?) -> Void)? = nil
-    ) throws(CofferError) -> Placement {
-        let params = ItemPutParameters(name: name, wishes: wishes, wantsProgress: progress != nil)
-        return try call(params, payload: Secret(copying: content), passing: rest, progress: reports(progress)).value
-    }
-
-    package func get(
-        _ params: ItemGetParameters,
-        into descriptor: Int32? = nil,
-        progress: ((Int64, Int64?) -> Void)? = nil
-    ) throws(CofferError) -> Returned<ItemGetResult> {
-        try call(params, passing: descriptor, progress: reports(progress))
     }
 
     package func list(
@@ -72,4 +53,25 @@ extension BlockingClient {
     }
 
     package func remove(_ name: ItemName) throws(CofferError) { try call(ItemRemoveParameters(name: name)) }
+}
+
+extension BlockingClient {
+    package func put(
+        _ name: ItemName,
+        _ wishes: PlacementOptions,
+        content: borrowing SecretBytes?,
+        rest: Int32? = nil,
+        progress: ((Int64, Int64?) -> Void)? = nil
+    ) throws(CofferError) -> Placement {
+        let params = ItemPutParameters(name: name, wishes: wishes, wantsProgress: progress != nil)
+        return try call(params, payload: Secret(copying: content), passing: rest, progress: reports(progress)).value
+    }
+
+    package func get(
+        _ params: ItemGetParameters,
+        into descriptor: Int32? = nil,
+        progress: ((Int64, Int64?) -> Void)? = nil
+    ) throws(CofferError) -> Returned<ItemGetResult> {
+        try call(params, passing: descriptor, progress: reports(progress))
+    }
 }

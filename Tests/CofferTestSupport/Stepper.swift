@@ -1,10 +1,11 @@
 import CofferAudit
+package import CofferClient
 import CofferRights
 package import CofferCore
 import CofferFiles
 package import CofferHandlers
 import CofferKeys
-import CofferMemory
+package import CofferMemory
 import CofferRouting
 import CofferSystem
 package import CofferVault
@@ -14,34 +15,39 @@ import Foundation
 /// A vault without a daemon, whose requests are carried out a step at a time: it has no loop, no socket and no other thread.
 package final class Stepper {
     package let directory: TemporaryDirectory
-    package let handlers: Handlers
-    package let owner: Caller
+    package private(set) var handlers: Handlers
+    package private(set) var owner: Caller
+    package let clock = ManualClock()
+    private let entitlements: [Entitlement]
     private var nextNumber = 1
 
     /// Makes a vault, unlocked.
-    package init(passcode: String? = DaemonProcess.passcode) throws {
+    package init(passcode: String? = DaemonProcess.passcode, entitlements: [Entitlement] = []) throws {
         directory = try TemporaryDirectory()
+        self.entitlements = entitlements
+        (handlers, owner) = try Self.start(in: directory, clock, entitlements)
+        let params: JSONObject = ["kdf": "interactive", "noPasscode": .bool(passcode == nil)]
+        let made = try perform(.vaultInit, params, passcode.map { Array($0.utf8) })
+        if let failure = made.failure { throw failure }
+    }
+
+    private static func start(
+        in directory: TemporaryDirectory,
+        _ clock: ManualClock,
+        _ entitlements: [Entitlement]
+    ) throws -> (Handlers, Caller) {
         let identity = ClientIdentity(userID: geteuid(), groupID: getegid())
         let settings = VaultSettings(
             statePath: directory.appending("state"),
             credentialsPath: nil,
-            clock: ManualClock().clock,
+            clock: clock.clock,
             fileSystem: .real,
             identify: { _, _ in identity },
             reportFault: { _ in }
         )
-        handlers = Handlers(
-            of: CofferVault.Vault(
-                settings,
-                access: AccessPolicy(daemon: identity, entitlements: []),
-                routing: .standard
-            )
-        )
-        owner = Caller(identity, try handlers.shared.vault.rights(of: identity), of: 1)
-        let params: JSONObject = ["kdf": "interactive", "noPasscode": .bool(passcode == nil)]
-        let made = try begin(.vaultInit, params, passcode.map { Array($0.utf8) })
-        made.finish()
-        if let failure = made.failure { throw failure }
+        let policy = AccessPolicy(daemon: identity, entitlements: entitlements)
+        let handlers = Handlers(of: CofferVault.Vault(settings, access: policy, routing: .standard))
+        return (handlers, Caller(identity, try handlers.shared.vault.rights(of: identity), of: 1))
     }
 
     deinit { shared.close() }
@@ -50,11 +56,21 @@ package final class Stepper {
     package var vault: CofferVault.Vault { shared.vault }
 
     /// Begins a request, and carries out its first step.
-    package func begin(_ method: Method, _ params: JSONObject = [:], _ payload: [UInt8]? = nil) throws -> Begun {
+    package func begin(
+        _ method: Method,
+        _ params: JSONObject = [:],
+        _ payload: [UInt8]? = nil,
+        passing descriptor: Int32? = nil
+    ) throws -> Begun {
         defer { nextNumber += 1 }
         let bytes = try payload.map { try SecretBytes($0) }
-        return Begun(nextNumber, shared, makeCall(Attachments(payload: bytes, descriptor: nil))) { [handlers] call in
-            try handlers.begin(method, params, call)
+        let passed = descriptor.map { PeerDescriptor(owning: dup($0)) }
+        let call = makeCall(Attachments(payload: bytes, descriptor: passed))
+        return Begun(nextNumber, shared, call) { [handlers] (call: CofferVault.Call) in
+            try Gate.check(method, params, for: call.caller.rights, and: .nothing) { () throws(CofferError) in
+                try handlers.state(for: method)
+            }
+            return try handlers.begin(method, params, call)
         }
     }
 
@@ -66,16 +82,21 @@ package final class Stepper {
         return Begun(nextNumber, shared, makeCall(Attachments(payload: nil, descriptor: nil)), chore.begin)
     }
 
-    private func makeCall(_ attachments: Attachments) -> Call {
-        let call = Call(from: owner, attachments)
+    private func makeCall(_ attachments: Attachments) -> CofferVault.Call {
+        let call = CofferVault.Call(from: owner, attachments)
         // Each slice ends with its first entry.
         call.quantum = Quantum(.zero, of: vault.settings.clock) { false }
         return call
     }
 
     /// Carries out a request to its end.
-    package func perform(_ method: Method, _ params: JSONObject = [:], _ payload: [UInt8]? = nil) throws -> Begun {
-        let begun = try begin(method, params, payload)
+    package func perform(
+        _ method: Method,
+        _ params: JSONObject = [:],
+        _ payload: [UInt8]? = nil,
+        passing descriptor: Int32? = nil
+    ) throws -> Begun {
+        let begun = try begin(method, params, payload, passing: descriptor)
         begun.finish()
         return begun
     }
@@ -89,6 +110,66 @@ package final class Stepper {
         keys.lock()
         vault.openCatalog?.files.openContents.revoke(in: keys.state)
     }
+
+    /// Brings the vault, which is unlocked or has no passcode, into a state.
+    package func reach(_ state: TestState) throws {
+        switch state {
+        case .noPasscode, .unlocked: break
+        case .beforeFirstUnlock:
+            shared.close()
+            (handlers, owner) = try Self.start(in: directory, clock, entitlements)
+        case .locking: try vault.keys.beginLocking()
+        case .locked: lock()
+        case .lockedExpired:
+            lock()
+            try vault.keys.expireInactive()
+            vault.openCatalog?.files.openContents.revoke(in: state.name)
+        }
+        guard try vault.state() == state.name else { throw CofferError(.internal, "the vault is not \(state)") }
+    }
+}
+
+extension Stepper: MethodCaller {
+    package func status() throws(CofferError) -> VaultStatus { try call(VaultStatusParameters()).value }
+
+    /// Opens a file.
+    ///
+    /// - Returns: The handle.
+    package func handle(_ params: FileOpenParameters) throws(CofferError) -> Int64 { try call(params).value.handle }
+
+    /// Calls a method.
+    ///
+    /// - Returns: The payload of its answer.
+    package func bytes(_ params: some MethodParameters) throws(CofferError) -> [UInt8] {
+        try call(params).payload.exposeBytes()
+    }
+
+    /// Carries out a request to its end as a turn does: what it has changed stays, and its answer is what the document of the
+    /// protocol says.
+    @discardableResult
+    package func call<Parameters: MethodParameters>(
+        _ params: Parameters,
+        payload: borrowing SecretBytes?,
+        passing descriptor: Int32?
+    ) throws(CofferError) -> Returned<Parameters.Result> {
+        let method = Parameters.method
+        let bytes = try Secret(copying: payload).exposeBytes()
+        let begun: Begun
+        do {
+            let json = Parameters.coding.params(params)
+            begun = try perform(method, json, bytes.isEmpty ? nil : bytes, passing: descriptor)
+            try commit()
+        } catch { throw CofferError(mapping: error, "can't carry out the request") }
+        if let failure = begun.failure {
+            try AnswerCheck.check(.failure(failure), to: method)
+            throw failure
+        }
+        let result = JSONValue.object(begun.result ?? [:])
+        try AnswerCheck.check(.success(result), to: method)
+        let answer: SecretBytes?
+        do { answer = try SecretBytes(begun.payload) } catch { throw .noSecretMemory }
+        return Returned(value: try Parameters.coding.result(result), payload: try Secret(copying: answer), epoch: 0)
+    }
 }
 
 /// A request that has begun, and stands still until it is told to go on.
@@ -99,7 +180,7 @@ package final class Begun {
     }
 
     package let number: Int
-    package let call: Call
+    package let call: CofferVault.Call
     private let shared: HandlerState
     private var next: Step.Next?
     private var item: (any WorkItem)?
@@ -109,7 +190,12 @@ package final class Begun {
     package private(set) var payload: [UInt8] = []
     package private(set) var failure: CofferError?
 
-    package init(_ number: Int, _ shared: HandlerState, _ call: Call, _ begin: @escaping (Call) throws -> Step) {
+    package init(
+        _ number: Int,
+        _ shared: HandlerState,
+        _ call: CofferVault.Call,
+        _ begin: @escaping (CofferVault.Call) throws -> Step
+    ) {
         self.number = number
         self.shared = shared
         self.call = call
