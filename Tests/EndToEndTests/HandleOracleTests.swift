@@ -4,7 +4,8 @@ import CofferTestSupport
 import CofferWire
 import Testing
 
-/// The table of section 3 of the semantics, with handles that are held over lock, grace, unlock and restart.
+/// The table of section 3 of the semantics, with handles of a real daemon that are held over lock, grace, unlock and restart;
+/// FileOracleTests has all situations.
 @Suite struct HandleOracleTests {
     private typealias Situation = OracleTests.Situation
 
@@ -13,12 +14,7 @@ import Testing
 
     /// R read existing, W write existing, N create new, O go on with a handle, by class: A, B, C, CX, D.
     private static let table: [Situation: [String]] = [
-        .noPasscode: ["RWNO", "RWNO", "RWNO", "RWNO", "RWNO"],
-        .beforeFirstUnlock: ["", "NO", "", "", "RWNO"],
-        .unlocked: ["RWNO", "RWNO", "RWNO", "RWNO", "RWNO"],
-        .locking: ["RWNO", "RWNO", "RWNO", "RWNO", "RWNO"],
         .locked: ["", "NO", "RWNO", "RWNO", "RWNO"],
-        .lockedExpired: ["", "NO", "RWNO", "", "RWNO"],
         .restarted: ["", "NO", "", "", "RWNO"],
     ]
 
@@ -46,7 +42,7 @@ import Testing
         return file
     }
 
-    @Test(arguments: OracleTests.Situation.allCases)
+    @Test(arguments: [OracleTests.Situation.locked, .restarted])
     func `files are opened, made and held as the table of section 3 says`(situation: OracleTests.Situation) throws {
         let arguments = situation == .lockedExpired ? ["--inactive-after", "1"] : []
         let daemon = try vault(hasPasscode: situation != .noPasscode, arguments)
@@ -106,30 +102,6 @@ import Testing
     }
 
     // MARK: Class B
-
-    @Test(arguments: [OracleTests.Situation.locked, .lockedExpired, .beforeFirstUnlock])
-    func `a file of class B is made, written and kept open while locked, and not opened again`(
-        situation: OracleTests.Situation
-    ) throws {
-        let daemon = try vault(situation == .lockedExpired ? ["--inactive-after", "1"] : [])
-        try situation.reach(daemon)
-        let client = try daemon.connect()
-        let name = try ItemName("recording")
-        let file = try make("recording", .completeUnlessOpen, client, Array(Self.content.prefix(10)))
-        for access in FileAccess.allCases {
-            let again = try Outcome { _ = try client.openFile(name, for: access) }
-            #expect(again == .locked, "\(access) while it is open")
-        }
-        try file.put(Array(Self.content.dropFirst(10)), at: 10)
-        #expect(try file.get() == Self.content)
-        try file.truncate(to: 69_000)
-        try file.close()
-        let other = try daemon.connect()
-        let again = try Outcome { _ = try other.openFile(name) }
-        #expect(again == .locked)
-        try other.unlock()
-        #expect(try other.openFile(name).get() == Array(Self.content.prefix(69_000)))
-    }
 
     @Test func `a file of class B that was open before a lock goes on, and is written after it`() throws {
         let daemon = try vault()
