@@ -7,33 +7,30 @@ import Testing
 
 /// `item.move` renames an item of either store.
 @Suite struct MoveTests {
-    private let server: TestServer
-    private let client: BlockingClient
+    private let stepper: Stepper
 
     init() throws {
-        server = try TestServer()
-        client = try server.connect()
-        try client.makeVault()
+        stepper = try Stepper()
     }
 
     private func move(_ name: String, _ target: String, replace: Bool = false) throws -> ItemInfo {
-        try client.move(try ItemName(name), to: try ItemName(target), replace: replace)
+        try stepper.move(try ItemName(name), to: try ItemName(target), replace: replace)
     }
 
-    private func names() throws -> [String] { try client.list().items.map(\.name).sortedByBytes() }
+    private func names() throws -> [String] { try stepper.list().items.map(\.name).sortedByBytes() }
 
-    private func show(_ name: String) throws -> ItemInfo { try client.show(try ItemName(name)) }
+    private func show(_ name: String) throws -> ItemInfo { try stepper.show(try ItemName(name)) }
 
     private func put(_ name: String, _ store: StoreName, _ content: [UInt8] = [1]) throws {
-        try client.put(name, content) { $0.store = store }
+        try stepper.put(name, content) { $0.store = store }
     }
 
     @Test func `a secret keeps all that it is but its name, and its history`() throws {
-        try client.put("old/name", [1]) {
+        try stepper.put("old/name", [1]) {
             $0.kind = .token
             $0.accessibility = .whenUnlockedThisDeviceOnly
         }
-        try client.put("old/name", [2])
+        try stepper.put("old/name", [2])
         let before = try show("old/name")
         let moved = try move("old/name", "new/place/name")
         #expect(moved.name == "new/place/name")
@@ -41,18 +38,18 @@ import Testing
         #expect(moved.kind == .token)
         #expect([moved.created, moved.modified] == [before.created, before.modified])
         #expect(try names() == ["new/place/name"])
-        #expect(try client.get("new/place/name") == [2])
+        #expect(try stepper.get("new/place/name") == [2])
         let query = KeychainQuery(.genericPassword, [.service: .text("new/place"), .account: .text("name")])
-        let values = try client.keychainHistory(of: query)
+        let values = try stepper.keychainHistory(of: query)
         #expect(values.count == 1)
         let old = KeychainQuery(.genericPassword, [.service: .text("old"), .account: .text("name")])
-        let outcome = try Outcome { _ = try client.find(old) }
+        let outcome = try Outcome { _ = try stepper.find(old) }
         #expect(outcome == .refused(.itemNotFound))
     }
 
     @Test func `a file keeps all that it is but its name`() throws {
         let content = pseudoRandomBytes(100_000)
-        try client.put("dir/old", content) {
+        try stepper.put("dir/old", content) {
             $0.kind = .image
             $0.protectionClass = .complete
         }
@@ -62,9 +59,9 @@ import Testing
         #expect(moved.kind == .image)
         #expect([moved.created, moved.modified, moved.byteCount] == [before.created, before.modified, 100_000])
         #expect(try names() == ["elsewhere/new"])
-        #expect(try client.get("elsewhere/new", length: 1000) == Array(content.prefix(1000)))
+        #expect(try stepper.get("elsewhere/new", length: 1000) == Array(content.prefix(1000)))
         // The directory was created implicitly, and is removed the same way.
-        #expect(try client.listFiles().entries.map(\.name) == ["elsewhere"])
+        #expect(try stepper.listFiles().entries.map(\.name) == ["elsewhere"])
     }
 
     @Test(arguments: [
@@ -76,23 +73,23 @@ import Testing
         let refused = try Outcome { _ = try move("a", "b") }
         #expect(refused == .refused(.duplicateItem))
         #expect(try names() == ["a", "b"])
-        #expect(try client.get("b") == [2])
+        #expect(try stepper.get("b") == [2])
         let item = try move("a", "b", replace: true)
         #expect(item.protection.store == moved)
         #expect(try names() == ["b"])
-        #expect(try client.get("b") == [1])
-        let status = try client.status()
+        #expect(try stepper.get("b") == [1])
+        let status = try stepper.status()
         #expect([status.keychainCount, status.fileCount] == (moved == .keychain ? [1, 0] : [0, 1]))
     }
 
     @Test func `an item is moved while locked, and replaces nothing that is`() throws {
         try put("secret", .keychain)
         try put("file", .file)
-        try client.put("complete", [3]) {
+        try stepper.put("complete", [3]) {
             $0.protectionClass = .complete; $0.store = .file
         }
-        try client.put("always", [4]) { $0.accessibility = .always }
-        _ = try client.lock(graceSeconds: 0)
+        try stepper.put("always", [4]) { $0.accessibility = .always }
+        try stepper.reach(.locked)
         let moved = try move("secret", "moved")
         #expect(!moved.isReadable)
         let file = try move("complete", "elsewhere")
@@ -103,16 +100,16 @@ import Testing
         }
         #expect(try names() == ["always", "elsewhere", "file", "moved"])
         _ = try move("always", "file", replace: true)
-        try client.unlock()
-        #expect(try client.get("moved") == [1])
-        #expect(try client.get("elsewhere") == [3])
-        #expect(try client.get("file") == [4])
+        try stepper.unlock()
+        #expect(try stepper.get("moved") == [1])
+        #expect(try stepper.get("elsewhere") == [3])
+        #expect(try stepper.get("file") == [4])
     }
 
     @Test func `what is no item, or no place for one, is refused`() throws {
         try put("dir/file", .file)
         try put("secret", .keychain)
-        try client.makeDirectory(try ItemName("made"))
+        try stepper.makeDirectory(try ItemName("made"))
         for (name, target, code) in [
             ("nothing", "a", ErrorCode.itemNotFound), ("dir", "a", .param), ("made", "a", .param),
             ("secret", "made", .duplicateItem), ("dir/file", "made", .duplicateItem),
@@ -144,22 +141,16 @@ import Testing
         #expect(same.name.utf8.elementsEqual(composed.utf8))
         let moved = try move(composed, decomposed)
         #expect(moved.name.utf8.elementsEqual(decomposed.utf8))
-        #expect(try client.list(store: .keychain).items.count == 1)
+        #expect(try stepper.list(store: .keychain).items.count == 1)
     }
 
     @Test func `an access control that is about changes has its say`() throws {
         let attributes: JSONObject = ["service": "s", "account": "a"]
-        var raw = try RawConnection(server)
-        try raw.send(
-            .keychainAdd,
-            [
-                "class": "genericPassword", "attributes": .object(attributes),
-                "accessControl": .array([.string("devicePasscode"), .string("protectWrites")]),
-            ],
-            payload: [1]
-        )
-        let added = try raw.refusal()
-        #expect(added == nil)
+        let item: JSONObject = [
+            "class": "genericPassword", "attributes": .object(attributes),
+            "accessControl": .array([.string("devicePasscode"), .string("protectWrites")]),
+        ]
+        #expect(try stepper.perform(.keychainAdd, item, [1]).failure == nil)
         let outcome = try Outcome { _ = try move("s/a", "b") }
         #expect(outcome == .refused(.interactionRequired))
         #expect(try names() == ["s/a"])

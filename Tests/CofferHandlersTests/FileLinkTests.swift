@@ -1,24 +1,24 @@
 import CofferClient
 import CofferCore
+import CofferMemory
 import CofferTestSupport
 import CofferWire
 import Testing
 
-/// Links, extended attributes and ranges of zeros, through the socket.
+/// Links, extended attributes and ranges of zeros.
 @Suite struct FileLinkTests {
-    private let server: TimedServer
-    private var client: BlockingClient { server.client }
+    private let stepper: Stepper
 
-    init() throws { server = try TimedServer(passcode: DaemonProcess.passcode) }
+    init() throws { stepper = try Stepper() }
 
     private func put(_ path: String, _ bytes: [UInt8], _ protectionClass: ProtectionClass? = nil) throws {
-        try client.put(path, bytes) {
+        try stepper.put(path, bytes) {
             $0.kind = .document
             $0.protectionClass = protectionClass
         }
     }
 
-    private func file(_ path: String) throws -> FileInfo { try client.fileInfo(try ItemName(path)) }
+    private func file(_ path: String) throws -> FileInfo { try stepper.fileInfo(try ItemName(path)) }
 
     private func reason(_ body: () throws -> Void) -> ErrorReason? {
         do { try body() } catch let error as CofferError { return error.reason } catch { Issue.record(error) }
@@ -31,11 +31,11 @@ import Testing
     }
 
     private func link(_ path: String, _ target: String) throws -> FileInfo {
-        try client.call(FileLinkParameters(name: try ItemName(path), target: try ItemName(target))).value
+        try stepper.call(FileLinkParameters(name: try ItemName(path), target: try ItemName(target))).value
     }
 
     private func symlink(_ path: String, _ target: String) throws -> FileInfo {
-        try client.call(FileSymlinkParameters(name: try ItemName(path), target: target)).value
+        try stepper.call(FileSymlinkParameters(name: try ItemName(path), target: target)).value
     }
 
     private func rename(_ path: String, _ target: String, exchanges: Bool = false, keeps: Bool = false) throws {
@@ -45,7 +45,7 @@ import Testing
             exchanges: exchanges,
             keepsDirectories: keeps
         )
-        try client.call(params)
+        try stepper.call(params)
     }
 
     @Test func `links are listed and described, and opening a symbolic one is refused`() throws {
@@ -54,27 +54,27 @@ import Testing
         let made = try symlink("d/s", "../nowhere")
         #expect(second.linkCount == 2 && second.byteCount == 3 && second.type == .file)
         #expect(made.type == .symbolicLink && made.target == "../nowhere" && made.byteCount == 10)
-        let listed = try client.listFiles(in: try ItemName("d")).entries
+        let listed = try stepper.listFiles(in: try ItemName("d")).entries
         #expect(listed.map(\.name).sortedByBytes() == ["d/f", "d/g", "d/s"])
         for entry in listed { #expect(try file(entry.name) == entry) }
         #expect(try file("d/f").inode == second.inode)
-        #expect(reason { _ = try client.openFile(try ItemName("d/s")) } == .isSymbolicLink)
+        #expect(reason { _ = try stepper.handle(FileOpenParameters(name: try ItemName("d/s"))) } == .isSymbolicLink)
         #expect(reason { _ = try link("d", "e") } == .notPermitted)
         #expect(reason { _ = try symlink("l", String(repeating: "a", count: 4096)) } == .nameTooLong)
         #expect(code { _ = try symlink("l", "a\0b") } == .param)
         let mode = FileSetAttributesParameters(name: try ItemName("d/s"), mode: 0)
-        #expect(reason { try client.call(mode) } == .notSupported)
-        #expect(try client.list().items.map(\.name).sortedByBytes() == ["d/f", "d/g"])
-        #expect(try client.get("d/g") == [1, 2, 3])
+        #expect(reason { try stepper.call(mode) } == .notSupported)
+        #expect(try stepper.list().items.map(\.name).sortedByBytes() == ["d/f", "d/g"])
+        #expect(try stepper.get("d/g") == [1, 2, 3])
     }
 
     @Test func `a name is in one store at a time, also that of a link`() throws {
-        try client.put("secret", [1])
+        try stepper.put("secret", [1])
         try put("f", [1])
         #expect(code { _ = try symlink("secret", "a") } == .duplicateItem)
         #expect(code { _ = try link("f", "secret") } == .duplicateItem)
         _ = try symlink("s", "f")
-        #expect(code { try client.put("s", [1]) } == .duplicateItem)
+        #expect(code { try stepper.put("s", [1]) } == .duplicateItem)
         #expect(code { try rename("f", "secret", exchanges: true) } == .duplicateItem)
     }
 
@@ -82,28 +82,28 @@ import Testing
         try put("a", [1, 2])
         _ = try link("a", "b")
         try put("a", [3])
-        #expect(try client.get("b") == [1, 2])
-        try client.remove(try ItemName("b"))
-        #expect(code { _ = try client.get("b") } == .itemNotFound)
-        #expect(try client.get("a") == [3])
+        #expect(try stepper.get("b") == [1, 2])
+        try stepper.remove(try ItemName("b"))
+        #expect(code { _ = try stepper.get("b") } == .itemNotFound)
+        #expect(try stepper.get("a") == [3])
     }
 
     @Test(arguments: ProtectionClass.allCases)
     func `a locked file gets and loses names, and its content stays locked`(protectionClass: ProtectionClass) throws {
         try put("a", [1, 2], protectionClass)
-        _ = try client.lock(graceSeconds: 0)
+        try stepper.reach(.locked)
         #expect(try link("a", "b").linkCount == 2)
         try rename("a", "c")
-        try client.removeFile(try ItemName("b"))
+        try stepper.removeFile(try ItemName("b"))
         let isOpen = protectionClass.permits(.read, in: .locked)
-        #expect(code { _ = try client.get("c") } == (isOpen ? nil : .interactionNotAllowed))
-        try client.unlock(DaemonProcess.passcode)
-        #expect(try client.get("c") == [1, 2])
+        #expect(code { _ = try stepper.get("c") } == (isOpen ? nil : .interactionNotAllowed))
+        try stepper.unlock()
+        #expect(try stepper.get("c") == [1, 2])
     }
 
     @Test func `both entries of an exchange are told of, with their numbers`() throws {
         try put("a", [1])
-        try client.makeDirectory(try ItemName("d"))
+        try stepper.makeDirectory(try ItemName("d"))
         let (a, d) = (try file("a").inode, try file("d").inode)
         try rename("a", "d", exchanges: true)
         #expect(try file("d").inode == a && file("a").inode == d && file("a").isDirectory)
@@ -112,9 +112,9 @@ import Testing
 
     @Test func `a directory that was made implicitly stays empty if the client wants it`() throws {
         for name in ["one/a", "two/a", "three/a", "four/a"] { try put(name, [1]) }
-        try client.call(FileRemoveParameters(name: try ItemName("one/a"), keepsDirectories: true))
+        try stepper.call(FileRemoveParameters(name: try ItemName("one/a"), keepsDirectories: true))
         try rename("two/a", "a", keeps: true)
-        try client.removeFile(try ItemName("three/a"))
+        try stepper.removeFile(try ItemName("three/a"))
         try rename("four/a", "b")
         #expect(try file("one").childCount == 0 && file("two").childCount == 0)
         #expect(code { _ = try file("three") } == .itemNotFound)
@@ -136,22 +136,22 @@ import Testing
             creates: creates,
             replaces: replaces
         )
-        try client.call(params, payload: Secret(copying: value.span.bytes))
+        try stepper.call(params, payload: try SecretBytes(value))
     }
 
     private func get(_ attribute: String, of path: String = "f") throws -> [UInt8] {
         let params = FileGetExtendedAttributeParameters(name: try ItemName(path), attribute: attribute)
-        return try client.call(params).payload.exposeBytes()
+        return try stepper.call(params).payload.exposeBytes()
     }
 
     private func attributes(of path: String = "f") throws -> [String] {
         let params = FileListExtendedAttributesParameters(name: try ItemName(path))
-        return try client.call(params).value.attributes.map { "\($0.name) \($0.byteCount)" }
+        return try stepper.call(params).value.attributes.map { "\($0.name) \($0.byteCount)" }
     }
 
     @Test func `extended attributes are set, read, listed and removed, also while locked`() throws {
         try put("f", [1], .complete)
-        _ = try client.lock(graceSeconds: 0)
+        try stepper.reach(.locked)
         try set("user.b", [1, 0, 255])
         try set("user.a", [], creates: true)
         try set("user.b", [7], replaces: true)
@@ -164,13 +164,13 @@ import Testing
             #expect(reason { try set(name, [1]) } == .notSupported)
         }
         let params = FileRemoveExtendedAttributeParameters(name: try ItemName("f"), attribute: "user.b")
-        try client.call(params)
-        #expect(reason { try client.call(params) } == .noAttribute)
+        try stepper.call(params)
+        #expect(reason { try stepper.call(params) } == .noAttribute)
         #expect(try attributes() == ["user.a 0"])
         try rename("f", "g")
         #expect(try attributes(of: "g") == ["user.a 0"])
-        try client.unlock(DaemonProcess.passcode)
-        #expect(try client.get("g") == [1])
+        try stepper.unlock()
+        #expect(try stepper.get("g") == [1])
     }
 
     @Test func `the bounds of extended attributes are those that are said`() throws {
@@ -199,7 +199,7 @@ import Testing
         while Int64(all.count) < count {
             let length = min(count - Int64(all.count), Int64(Limits.framePayloadBytes))
             let params = FileReadParameters(handle: handle, offset: Int64(all.count), length: length)
-            let part = try client.call(params).payload.exposeBytes()
+            let part = try stepper.call(params).payload.exposeBytes()
             if part.isEmpty { break }
             all += part
         }
@@ -210,7 +210,7 @@ import Testing
         var offset = range.lowerBound
         repeat {
             let params = FilePunchParameters(handle: handle, offset: offset, length: range.upperBound - offset)
-            let done = try client.call(params).value.byteCount
+            let done = try stepper.call(params).value.byteCount
             try #require(done > 0 || range.isEmpty)
             offset += done
         } while offset < range.upperBound
@@ -224,12 +224,12 @@ import Testing
         for index in stride(from: 0, to: count, by: 3) { expected[index] = UInt8(index % 255) }
         if sizes[0] == 0 { try put("f", expected) }
         let open = FileOpenParameters(name: try ItemName("f"), access: .readWrite, creates: true)
-        let handle = try client.call(open).value.handle
+        let handle = try stepper.call(open).value.handle
         if sizes[0] > 0 {
             for start in stride(from: 0, to: count, by: sizes[0]) {
                 let part = expected[start..<min(count, start + sizes[0])]
                 let params = FileWriteParameters(handle: handle, offset: Int64(start))
-                try client.call(params, payload: Secret(copying: Array(part).span.bytes))
+                try stepper.call(params, payload: try SecretBytes(Array(part)))
             }
         }
         let ranges: [(Int64, Int64)] = [
@@ -242,28 +242,28 @@ import Testing
             for index in inside { expected[Int(index)] = 0 }
             #expect(try content(handle, Int64(count)) == expected, "\(range)")
         }
-        try client.call(FileCloseParameters(handle: handle))
+        try stepper.call(FileCloseParameters(handle: handle))
         #expect(try file("f").byteCount == Int64(count))
-        let again = try client.call(open).value.handle
+        let again = try stepper.call(open).value.handle
         #expect(try content(again, Int64(count)) == expected)
-        try client.call(FileCloseParameters(handle: again))
+        try stepper.call(FileCloseParameters(handle: again))
     }
 
     @Test func `allocating can keep the size, and a vast range of nothing is zeros at once`() throws {
         let open = FileOpenParameters(name: try ItemName("f"), access: .readWrite, creates: true)
-        let handle = try client.call(open).value.handle
+        let handle = try stepper.call(open).value.handle
         let keeping = FileAllocateParameters(handle: handle, offset: 0, length: 100_000, keepsSize: true)
-        #expect(try client.call(keeping).value.byteCount == 0)
+        #expect(try stepper.call(keeping).value.byteCount == 0)
         let growing = FileAllocateParameters(handle: handle, offset: 0, length: 100_000)
-        #expect(try client.call(growing).value.byteCount == 100_000)
+        #expect(try stepper.call(growing).value.byteCount == 100_000)
         let beyond = FilePunchParameters(handle: handle, offset: 100_000, length: Limits.fileBytes - 100_000)
-        #expect(try client.call(beyond).value.byteCount == Limits.fileBytes - 100_000)
+        #expect(try stepper.call(beyond).value.byteCount == Limits.fileBytes - 100_000)
         #expect(try file("f").byteCount == 100_000)
     }
 
     @Test func `the space of the disk is told`() throws {
         try put("f", [1])
-        let space = try client.call(FileSpaceParameters()).value
+        let space = try stepper.call(FileSpaceParameters()).value
         #expect(space.totalByteCount > space.freeByteCount)
         #expect(space.freeByteCount >= space.availableByteCount)
         #expect(space.availableByteCount > 0)

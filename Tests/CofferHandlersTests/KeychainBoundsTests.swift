@@ -6,15 +6,12 @@ import CofferWire
 import Foundation
 import Testing
 
-/// Sizes at and above each limit, through the socket; the error has the limit and a hint.
+/// Sizes at and above each limit; the error has the limit and a hint.
 @Suite struct KeychainBoundsTests {
-    private let server: TestServer
-    private let client: BlockingClient
+    private let stepper: Stepper
 
     init() throws {
-        server = try TestServer()
-        client = try server.connect()
-        try client.makeVault(passcode: nil)
+        stepper = try Stepper(passcode: nil)
     }
 
     /// The refusal of an operation; `nil` if it succeeds.
@@ -39,23 +36,23 @@ import Testing
         itemClass: ItemClass
     ) throws {
         let full = pseudoRandomBytes(32_768)
-        let reference = try client.add(itemClass, Self.attributes(itemClass), full)
+        let reference = try stepper.add(itemClass, Self.attributes(itemClass), full)
         let query = KeychainQuery(reference: reference)
-        #expect(try client.find(query).secrets == [full])
+        #expect(try stepper.find(query).secrets == [full])
         var other = Self.attributes(itemClass)
         other[.label] = .text("another")
         other[itemClass == .key ? .applicationTag : .account] = itemClass == .key ? .bytes([1]) : .text("b")
-        let refused = try #require(try refusal { try client.add(itemClass, other, full + [0]) })
+        let refused = try #require(try refusal { try stepper.add(itemClass, other, full + [0]) })
         #expect(refused.code == .dataTooLarge)
         #expect(refused.message.contains("32768"))
         #expect(refused.hint != nil)
-        #expect(try client.find(KeychainQuery(itemClass)).page.items.count == 1)
+        #expect(try stepper.find(KeychainQuery(itemClass)).page.items.count == 1)
         guard itemClass != .key else { return }
-        let changed = try #require(try refusal { try client.update(query, KeychainChange(), full + [0]) })
+        let changed = try #require(try refusal { try stepper.update(query, KeychainChange(), full + [0]) })
         #expect(changed.code == .dataTooLarge)
         #expect(changed.message.contains("32768"))
         #expect(changed.hint != nil)
-        #expect(try client.find(query).secrets == [full])
+        #expect(try stepper.find(query).secrets == [full])
     }
 
     @Test func `attributes have 4096 bytes together and not one more, whoever of them it is`() throws {
@@ -63,7 +60,7 @@ import Testing
             _ attributes: [KeychainAttribute: AttributeValue],
             user: [AttributeName: String] = [:]
         ) throws -> CofferError? {
-            try refusal { try client.add(.genericPassword, attributes, user: user) }
+            try refusal { try stepper.add(.genericPassword, attributes, user: user) }
         }
         /// The longest text that is accepted.
         func longest(_ make: (Int) -> ([KeychainAttribute: AttributeValue], [AttributeName: String])) throws -> Int {
@@ -77,7 +74,7 @@ import Testing
                     #expect(error.hint != nil)
                     high = middle - 1
                 } else {
-                    #expect(try client.deleteKeychainItems(KeychainQuery(.genericPassword)) == 1)
+                    #expect(try stepper.deleteKeychainItems(KeychainQuery(.genericPassword)) == 1)
                     low = middle
                 }
             }
@@ -95,33 +92,33 @@ import Testing
         #expect(name == value + 1, "the name and the value count alike")
         #expect((3900..<4096).contains(label))
         // A change has the same bound, and changes nothing above it.
-        let reference = try client.add(.genericPassword, [.label: .text(String(repeating: "x", count: label))])
+        let reference = try stepper.add(.genericPassword, [.label: .text(String(repeating: "x", count: label))])
         let query = KeychainQuery(reference: reference)
         let longer = KeychainChange(attributes: [.label: .text(String(repeating: "y", count: label + 1))])
-        let refused = try refusal { try client.update(query, longer) }
+        let refused = try refusal { try stepper.update(query, longer) }
         #expect(refused?.code == .dataTooLarge)
         let same = KeychainChange(attributes: [.label: .text(String(repeating: "z", count: label))])
-        #expect(try client.update(query, same) == 1)
+        #expect(try stepper.update(query, same) == 1)
     }
 
     @Test func `an item has 64 attributes of its owner's and not one more`() throws {
         let all = Dictionary(uniqueKeysWithValues: (0..<64).map { (AttributeName("n\($0)"), "v\($0)") })
-        let reference = try client.add(.genericPassword, [:], user: all)
+        let reference = try stepper.add(.genericPassword, [:], user: all)
         let query = KeychainQuery(reference: reference)
-        #expect(try client.find(query).page.items.first?.user == all)
+        #expect(try stepper.find(query).page.items.first?.user == all)
         let more = all.merging(["one": "more"]) { $1 }
         let refused = try #require(
-            try refusal { try client.add(.genericPassword, [.account: .text("b")], user: more) }
+            try refusal { try stepper.add(.genericPassword, [.account: .text("b")], user: more) }
         )
         #expect(refused.code == .dataTooLarge)
         #expect(refused.message.contains("64"))
         #expect(refused.hint != nil)
         // Repeated small changes can't exceed it either.
-        let changed = try #require(try refusal { try client.update(query, KeychainChange(user: ["one": "more"])) })
+        let changed = try #require(try refusal { try stepper.update(query, KeychainChange(user: ["one": "more"])) })
         #expect(changed.code == .dataTooLarge)
         #expect(changed.message.contains("64"))
-        #expect(try client.update(query, KeychainChange(user: ["one": "more"], removedUser: ["n0"])) == 1)
-        #expect(try client.find(query).page.items.first?.user?.count == 64)
+        #expect(try stepper.update(query, KeychainChange(user: ["one": "more"], removedUser: ["n0"])) == 1)
+        #expect(try stepper.find(query).page.items.first?.user?.count == 64)
     }
 
     @Test(
@@ -134,39 +131,39 @@ import Testing
     func `any bytes are a secret, and a former one`(secret: [UInt8]) throws {
         // A key must not be empty.
         for itemClass in Self.passwords where itemClass != .key || !secret.isEmpty {
-            let reference = try client.add(itemClass, Self.attributes(itemClass), secret)
+            let reference = try stepper.add(itemClass, Self.attributes(itemClass), secret)
             let query = KeychainQuery(reference: reference)
-            #expect(try client.find(query).secrets == [secret])
+            #expect(try stepper.find(query).secrets == [secret])
             guard itemClass != .key else { continue }
-            try client.update(query, KeychainChange(), [1])
-            #expect(try client.formerSecrets(of: query) == [secret])
-            let number = try #require(try client.keychainHistory(of: query).first).number
-            try client.restoreFormerValue(number, of: query)
-            #expect(try client.find(query).secrets == [secret])
+            try stepper.update(query, KeychainChange(), [1])
+            #expect(try stepper.formerSecrets(of: query) == [secret])
+            let number = try #require(try stepper.keychainHistory(of: query).first).number
+            try stepper.restoreFormerValue(number, of: query)
+            #expect(try stepper.find(query).secrets == [secret])
         }
     }
 
     @Test(arguments: Array(0..<80) + [127, 128, 129, 255, 256, 257, 4095, 4096, 4097])
     func `a secret of any length has it back`(count: Int) throws {
         let secret = pseudoRandomBytes(count)
-        try client.add(.genericPassword, [:], secret)
-        let found = try client.find(KeychainQuery(.genericPassword))
+        try stepper.add(.genericPassword, [:], secret)
+        let found = try stepper.find(KeychainQuery(.genericPassword))
         #expect(found.secrets == [secret])
         #expect(found.page.items.map(\.byteCount) == [count])
     }
 
     @Test func `an empty text is a value, and a missing attribute is found by it too`() throws {
-        let empty = try client.add(.genericPassword, [.account: .text("a"), .label: .text(""), .comment: .text("")])
-        let missing = try client.add(.genericPassword, [.account: .text("b")])
+        let empty = try stepper.add(.genericPassword, [.account: .text("a"), .label: .text(""), .comment: .text("")])
+        let missing = try stepper.add(.genericPassword, [.account: .text("b")])
         for attribute in [KeychainAttribute.label, .comment, .service] {
-            let found = try client.find(KeychainQuery(.genericPassword, [attribute: .text("")])).page.items
+            let found = try stepper.find(KeychainQuery(.genericPassword, [attribute: .text("")])).page.items
             #expect(found.map(\.reference) == [empty, missing], "\(attribute)")
             #expect(found.first?.attributes?[attribute] == (attribute == .service ? nil : .text("")))
             #expect(found.last?.attributes?[attribute] == nil)
         }
         // Every text contains the empty one.
-        #expect(try client.find(KeychainQuery(.genericPassword, prefix: [.label: ""])).page.items.count == 2)
-        #expect(try client.find(KeychainQuery(.genericPassword, contains: [.label: ""])).page.items.count == 2)
+        #expect(try stepper.find(KeychainQuery(.genericPassword, prefix: [.label: ""])).page.items.count == 2)
+        #expect(try stepper.find(KeychainQuery(.genericPassword, contains: [.label: ""])).page.items.count == 2)
     }
 
     @Test(
@@ -177,16 +174,16 @@ import Testing
     )
     func `an attribute of one's own has any name but the empty one`(text: String) throws {
         let name = AttributeName(text)
-        let reference = try client.add(.genericPassword, [:], user: [name: "v"])
+        let reference = try stepper.add(.genericPassword, [:], user: [name: "v"])
         let query = KeychainQuery(.genericPassword, user: [name: "v"])
-        let found = try client.find(query).page.items
+        let found = try stepper.find(query).page.items
         #expect(found.map(\.reference) == [reference])
         #expect(found.first?.user == [name: "v"])
         #expect(found.first?.attributes?[.account] == nil, "it is no attribute of the class")
-        #expect(try client.update(query, KeychainChange(removedUser: [name])) == 1)
-        let after = try client.find(KeychainQuery(reference: reference)).page.items.first?.user
+        #expect(try stepper.update(query, KeychainChange(removedUser: [name])) == 1)
+        let after = try stepper.find(KeychainQuery(reference: reference)).page.items.first?.user
         #expect(after == [:])
-        let unnamed = try refusal { try client.add(.genericPassword, [.account: .text("x")], user: ["": "v"]) }
+        let unnamed = try refusal { try stepper.add(.genericPassword, [.account: .text("x")], user: ["": "v"]) }
         #expect(unnamed?.code == .param)
     }
 
@@ -195,21 +192,21 @@ import Testing
         let attributes: [KeychainAttribute: AttributeValue] = [
             .creator: .integer(number), .type: .integer(number), .expiryDate: .date(number),
         ]
-        try client.add(.genericPassword, attributes)
+        try stepper.add(.genericPassword, attributes)
         for (attribute, value) in attributes {
-            let found = try client.find(KeychainQuery(.genericPassword, [attribute: value])).page.items
+            let found = try stepper.find(KeychainQuery(.genericPassword, [attribute: value])).page.items
             #expect(found.count == 1)
             #expect(found.first?.attributes?[attribute] == value)
         }
-        try client.add(.internetPassword, [.port: .integer(number)])
-        #expect(try client.find(KeychainQuery(.internetPassword, [.port: .integer(number)])).page.items.count == 1)
+        try stepper.add(.internetPassword, [.port: .integer(number)])
+        #expect(try stepper.find(KeychainQuery(.internetPassword, [.port: .integer(number)])).page.items.count == 1)
     }
 
     // MARK: What can't be changed
 
     @Test func `a key that stays inside can't be let out by a change`() throws {
         let params = KeychainAddParameters(.key, [.label: .text("k")], generates: .ed25519)
-        let reference = try client.addKeychainItem(params, secret: nil).value.reference
+        let reference = try stepper.addKeychainItem(params, secret: nil).value.reference
         let query = KeychainQuery(reference: reference)
         let changes = [
             KeychainChange(attributes: [.isExtractable: .bool(true)]),
@@ -218,34 +215,34 @@ import Testing
             KeychainChange(attributes: [.keyClass: .text("symmetric")]),
         ]
         for change in changes {
-            let refused = try refusal { try client.update(query, change) }
+            let refused = try refusal { try stepper.update(query, change) }
             #expect(refused?.code == .param, "\(change)")
-            let read = try Outcome { _ = try client.find(query, returns: [.data]) }
+            let read = try Outcome { _ = try stepper.find(query, returns: [.data]) }
             #expect(read == .refused(.missingEntitlement))
         }
-        #expect(try client.update(query, KeychainChange(attributes: [.isExtractable: .bool(false)])) == 1)
+        #expect(try stepper.update(query, KeychainChange(attributes: [.isExtractable: .bool(false)])) == 1)
     }
 
     @Test func `a key that may be read can be kept inside from now on`() throws {
         let attributes: [KeychainAttribute: AttributeValue] = [.keyClass: .text("private"), .keyType: .text("x25519")]
-        let query = KeychainQuery(reference: try client.add(.key, attributes, pseudoRandomBytes(32)))
-        #expect(try client.find(query).secrets.count == 1)
-        #expect(try client.update(query, KeychainChange(attributes: [.isExtractable: .bool(false)])) == 1)
-        let read = try Outcome { _ = try client.find(query, returns: [.data]) }
+        let query = KeychainQuery(reference: try stepper.add(.key, attributes, pseudoRandomBytes(32)))
+        #expect(try stepper.find(query).secrets.count == 1)
+        #expect(try stepper.update(query, KeychainChange(attributes: [.isExtractable: .bool(false)])) == 1)
+        let read = try Outcome { _ = try stepper.find(query, returns: [.data]) }
         #expect(read == .refused(.missingEntitlement))
     }
 
     @Test func `what comes from the item itself can't be changed or taken away`() throws {
         let attributes: [KeychainAttribute: AttributeValue] = [.keyClass: .text("private"), .keyType: .text("x25519")]
-        let key = KeychainQuery(reference: try client.add(.key, attributes, pseudoRandomBytes(32)))
+        let key = KeychainQuery(reference: try stepper.add(.key, attributes, pseudoRandomBytes(32)))
         let fixed: [KeychainAttribute: AttributeValue] = [
             .keyClass: .text("public"), .keyType: .text("ed25519"), .applicationLabel: .bytes([1]),
             .canSign: .bool(true), .canDerive: .bool(false), .keySizeInBits: .integer(1),
         ]
         for (attribute, value) in fixed {
-            let changed = try refusal { try client.update(key, KeychainChange(attributes: [attribute: value])) }
+            let changed = try refusal { try stepper.update(key, KeychainChange(attributes: [attribute: value])) }
             #expect(changed?.code == .param, "\(attribute)")
-            let removed = try refusal { try client.update(key, KeychainChange(removedAttributes: [attribute])) }
+            let removed = try refusal { try stepper.update(key, KeychainChange(removedAttributes: [attribute])) }
             #expect(removed?.code == .param, "\(attribute)")
         }
         let pem = try String(
@@ -254,19 +251,21 @@ import Testing
         )
         let base64 = pem.split(separator: "\n").filter { !$0.hasPrefix("-") }.joined()
         let der = Array(try #require(Data(base64Encoded: base64)))
-        let certificate = KeychainQuery(reference: try client.add(.certificate, [:], der))
+        let certificate = KeychainQuery(reference: try stepper.add(.certificate, [:], der))
         for attribute in [KeychainAttribute.issuer, .serialNumber, .publicKeyHash, .certificateType] {
-            let removed = try refusal { try client.update(certificate, KeychainChange(removedAttributes: [attribute])) }
+            let removed = try refusal {
+                try stepper.update(certificate, KeychainChange(removedAttributes: [attribute]))
+            }
             #expect(removed?.code == .param, "\(attribute)")
         }
         for query in [key, certificate] {
             for attribute in [KeychainAttribute.accessGroup, .synchronizable, .creationDate] {
-                let removed = try refusal { try client.update(query, KeychainChange(removedAttributes: [attribute])) }
+                let removed = try refusal { try stepper.update(query, KeychainChange(removedAttributes: [attribute])) }
                 #expect(removed?.code == .param, "\(attribute)")
             }
-            #expect(try client.update(query, KeychainChange(attributes: [.label: .text("l")])) == 1)
-            #expect(try client.update(query, KeychainChange(removedAttributes: [.label])) == 1)
+            #expect(try stepper.update(query, KeychainChange(attributes: [.label: .text("l")])) == 1)
+            #expect(try stepper.update(query, KeychainChange(removedAttributes: [.label])) == 1)
         }
-        #expect(try client.publicKey(of: key).keyType == "x25519")
+        #expect(try stepper.publicKey(of: key).keyType == "x25519")
     }
 }
