@@ -13,19 +13,19 @@ let chunkBytes = Limits.chunkBytes
 
 extension OpenStore {
     func create(_ path: String, _ protectionClass: ProtectionClass = .none) throws -> OpenFile {
-        let file = try store.create(try ItemName(path), in: "default", as: protectionClass, now: 1000)
+        let file = try store.openFiles.create(try ItemName(path), in: "default", as: protectionClass, now: 1000)
         store.settleDurably()
         file.handleCount += 1
         return file
     }
 
     func open(_ path: String, for operation: ItemOperation = .read, salvaging: Bool = false) throws -> OpenFile {
-        let opening = try store.beginOpening(try #require(try find(path)), for: operation)
+        let opening = try store.openFiles.beginOpening(try #require(try find(path)), for: operation)
         // Few at a time, so that every file has several turns.
-        while try store.resume(opening, limit: 2) {}
-        let finished = try salvaging ? store.finishSalvaging(opening) : store.finish(opening)
+        while try store.openFiles.resume(opening, limit: 2) {}
+        let finished = try salvaging ? store.openFiles.finishSalvaging(opening) : store.openFiles.finish(opening)
         let file = try #require(finished)
-        if operation == .write { try store.prepareWriting(file) }
+        if operation == .write { try store.openFiles.prepareWriting(file) }
         file.handleCount += 1
         return file
     }
@@ -55,13 +55,13 @@ extension OpenStore {
 
     func sync(_ file: OpenFile) throws {
         try store.plans.syncing(file).perform()
-        try store.commit(file, now: 2000)
+        try store.openFiles.commit(file, now: 2000)
         store.settleDurably()
     }
 
     func close(_ file: OpenFile) {
         file.handleCount -= 1
-        store.close(file)
+        store.openFiles.close(file)
     }
 
     /// Reads a part of an open file.

@@ -182,15 +182,15 @@ extension OpenStore {
 
     @Test func `an open file keeps its content when its last name goes, and not before`() throws {
         let open = try OpenStore()
-        let file = try open.store.create(try ItemName("a"), in: "default", as: .complete, now: 5)
+        let file = try open.store.openFiles.create(try ItemName("a"), in: "default", as: .complete, now: 5)
         file.handleCount = 1
         open.store.settleDurably()
         try open.link("a", "b")
         try open.unlink("a")
-        #expect(try open.store.entry(of: file).path == "b")
-        #expect(try open.store.linkCount(of: open.store.entry(of: file)) == 1)
+        #expect(try open.store.openFiles.entry(of: file).path == "b")
+        #expect(try open.store.linkCount(of: open.store.openFiles.entry(of: file)) == 1)
         try open.unlink("b")
-        #expect(try open.store.linkCount(of: open.store.entry(of: file)) == 0)
+        #expect(try open.store.linkCount(of: open.store.openFiles.entry(of: file)) == 0)
     }
 
     @Test func `names of a file are removed while they are sealed, and the file with the last`() throws {
@@ -212,7 +212,7 @@ extension OpenStore {
             #expect(try open.text("e/n") == "named")
         }
         let open = try OpenStore(vault, try vault.open(.unlocked))
-        try open.store.restoreReplaced()
+        try open.store.versions.restoreReplaced()
         #expect(try open.text("a") == "content")
         #expect(try open.text("d/c") == "another")
         #expect(try open.links("a") == 1)

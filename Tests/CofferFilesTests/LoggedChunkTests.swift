@@ -48,9 +48,9 @@ import Testing
         let file = try open.synced()
         try open.write(bytes, at: 0, to: file)
         try open.log(file)
-        open.store.log.noteFailedSync(of: file)
+        open.store.openFiles.log.noteFailedSync(of: file)
         try open.write(bytes, at: 4096, to: file)
-        #expect(open.store.log.plan(file) == nil)
+        #expect(open.store.openFiles.log.plan(file) == nil)
         try open.sync(file)
         #expect(try open.loggedCount() == 1)
         open.close(file)
@@ -59,13 +59,13 @@ import Testing
     @Test func `many chunks, and those of a new overlay, are synced in their slots`() throws {
         let file = try open.create("file")
         try open.write(pattern(4096), at: 0, to: file)
-        #expect(open.store.log.plan(file) == nil)
+        #expect(open.store.openFiles.log.plan(file) == nil)
         try open.sync(file)
         let most = Limits.loggedChunks
         for chunk in 0..<most { try open.write(bytes, at: Int64(chunk * 4096), to: file) }
-        #expect(open.store.log.plan(file)?.count == most)
+        #expect(open.store.openFiles.log.plan(file)?.count == most)
         try open.write(bytes, at: Int64(most * 4096), to: file)
-        #expect(open.store.log.plan(file) == nil)
+        #expect(open.store.openFiles.log.plan(file) == nil)
         open.close(file)
     }
 
@@ -74,14 +74,14 @@ import Testing
         var byteCount = 0
         while true {
             try open.write(bytes, at: 0, to: file)
-            guard open.store.log.plan(file) != nil else { break }
+            guard open.store.openFiles.log.plan(file) != nil else { break }
             try open.log(file)
             byteCount += bytes.count
         }
         #expect((Limits.loggedBytesOfFile - 8192..<Limits.loggedBytesOfFile).contains(byteCount))
         try open.sync(file)
         try open.write(bytes, at: 0, to: file)
-        #expect(open.store.log.plan(file) != nil)
+        #expect(open.store.openFiles.log.plan(file) != nil)
         open.close(file)
     }
 }
@@ -153,8 +153,8 @@ extension OpenStore {
 
     /// Syncs by the catalog's log.
     fileprivate func log(_ file: OpenFile) throws {
-        let logged = try #require(store.log.plan(file))
-        try store.commit(file, logging: logged, now: 2000)
+        let logged = try #require(store.openFiles.log.plan(file))
+        try store.openFiles.commit(file, logging: logged, now: 2000)
         store.settleDurably()
     }
 }

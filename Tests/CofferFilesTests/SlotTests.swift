@@ -21,7 +21,7 @@ import Testing
     /// Commits, as a request does whose sync is deferred.
     private func commitWithoutSync(_ file: OpenFile) throws {
         try open.store.plans.syncing(file).perform()
-        try open.store.commit(file, now: 2000)
+        try open.store.openFiles.commit(file, now: 2000)
         open.store.settle()
     }
 

@@ -123,7 +123,7 @@ import Testing
             }
         }
         #expect(counted.text.contains(/\ntogether +[0-9]+, and [0-9]+ generated\n\n/))
-        #expect(counted.text.contains(/\n  \w+\.FileStore +[0-9]+ methods +[0-9]+ stored properties\n/))
+        #expect(counted.text.contains(/\n  \w+\.\w+ +[0-9]+ methods +[0-9]+ stored properties\n/))
         #expect(counted.text.contains("\n  Bus for cofferd: "))
         #expect(try runCommand("\(Project.root)/packaging/tools/lines", ["--nonsense"]).status == 64)
     }

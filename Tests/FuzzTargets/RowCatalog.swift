@@ -155,7 +155,7 @@ final class RowCatalog {
             files.openContents.finished(write)
         }
         files.settle()
-        let open = try files.create(try ItemName("h"), in: Self.group, as: .none, now: 1000)
+        let open = try files.openFiles.create(try ItemName("h"), in: Self.group, as: .none, now: 1000)
         for chunk in [Int64(0), 2] {
             let bytes: SecretBytes? = try SecretBytes(zeros: 10)
             let place = chunk * Int64(Limits.chunkBytes)
@@ -163,9 +163,9 @@ final class RowCatalog {
             open.apply(written, upTo: place + 10)
         }
         try files.plans.syncing(open).perform()
-        try files.commit(open, now: 1000)
+        try files.openFiles.commit(open, now: 1000)
         files.settle()
-        files.close(open)
+        files.openFiles.close(open)
         try fillLinks(files)
     }
 

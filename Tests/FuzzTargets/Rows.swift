@@ -179,7 +179,7 @@ private struct RowCheck: ~Copyable {
         for name in names {
             uses.append({
                 guard let file = try store.find(name, in: group) else { return }
-                if store.hasChunks(file) { return }
+                if store.openFiles.hasChunks(file) { return }
                 let read = try store.prepareRead(file)
                 defer { store.openContents.finished(read) }
                 _ = try read.collect(0..<min(file.byteCount, 1 << 20))
@@ -217,7 +217,8 @@ private struct RowCheck: ~Copyable {
         return [
             {
                 _ = try past.check(after: .min, limit: 100) { row, owner in
-                    try keychain.check(row, of: owner, for: [RowCatalog.group]) ?? files.check(row, of: owner) ?? .lost
+                    try keychain.check(row, of: owner, for: [RowCatalog.group])
+                        ?? files.versions.check(row, of: owner) ?? .lost
                 }
             },
             {
@@ -233,11 +234,11 @@ private struct RowCheck: ~Copyable {
             },
             {
                 try keychain.restoreReplaced()
-                try files.restoreReplaced()
+                try files.versions.restoreReplaced()
             },
             {
                 while let doomed = try past.nextDoomed(lifetime: 0, bound: 1, time: 1 << 60) {
-                    try files.remove(past.remove(doomed))
+                    try files.versions.remove(past.remove(doomed))
                 }
             },
             { try past.empty(RowCatalog.group) }, { _ = try past.total() },
@@ -249,29 +250,31 @@ private struct RowCheck: ~Copyable {
         return [
             {
                 let entry = try store.requireEntry(name, in: group)
-                for version in try store.formerFiles(of: entry).versions {
-                    let opening = try store.beginOpening(try store.version(version.number, of: entry), for: .read)
-                    while try store.resume(opening, limit: 1) {}
-                    if let open = try store.finish(opening) { store.close(open) }
+                for former in try store.versions.formerFiles(of: entry).versions {
+                    let version = try store.versions.version(former.number, of: entry)
+                    let opening = try store.openFiles.beginOpening(version, for: .read)
+                    while try store.openFiles.resume(opening, limit: 1) {}
+                    if let open = try store.openFiles.finish(opening) { store.openFiles.close(open) }
                 }
             },
             {
                 let entry = try store.requireEntry(name, in: group)
-                guard let version = try store.formerFiles(of: entry).versions.first else { return }
-                _ = try store.restoreVersion(version.number, of: name, in: group, now: 5)
+                guard let version = try store.versions.formerFiles(of: entry).versions.first else { return }
+                _ = try store.versions.restore(version.number, of: entry, now: 5)
             },
-            { _ = try store.setKeepCount(1, of: try store.requireEntry(name, in: group)) },
-            { _ = try store.removeVersions(nil, of: try store.requireEntry(name, in: group)) },
+            { _ = try store.versions.setKeepCount(1, of: try store.requireEntry(name, in: group)) },
+            { _ = try store.versions.remove(nil, of: try store.requireEntry(name, in: group)) },
         ]
     }
 
     /// Opens a file as handles do, reads its beginning and its end, and cuts it.
     private static func open(_ name: ItemName, _ salvages: Bool, _ store: FileStore) throws {
         guard let file = try store.find(name, in: RowCatalog.group) else { return }
-        let opening = try store.beginOpening(file, for: .read)
-        while try store.resume(opening, limit: 1) {}
-        guard let open = try salvages ? store.finishSalvaging(opening) : store.finish(opening) else { return }
-        defer { store.close(open) }
+        let opening = try store.openFiles.beginOpening(file, for: .read)
+        while try store.openFiles.resume(opening, limit: 1) {}
+        let opened = try salvages ? store.openFiles.finishSalvaging(opening) : store.openFiles.finish(opening)
+        guard let open = opened else { return }
+        defer { store.openFiles.close(open) }
         for start in [0, max(0, open.byteCount - 10)] {
             let plan = try store.plans.reading(start..<start + 10, of: open)
             defer { open.endRead() }
@@ -280,7 +283,7 @@ private struct RowCheck: ~Copyable {
         guard !salvages else { return }
         _ = try store.plans.allocating(0..<Limits.fileBytes, of: open)
         open.truncate(to: 5)
-        try store.commit(open, now: 4)
+        try store.openFiles.commit(open, now: 4)
         store.abandon(isCertain: false)
     }
 

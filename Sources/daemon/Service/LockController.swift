@@ -143,7 +143,7 @@ final class LockController: ServerPart {
         case .lock: keys.lock()
         case .expireInactive: keys.expireInactive()
         case .forget:
-            vault.openCatalog?.files.keepMetadataOfOpenFiles()
+            vault.openCatalog?.files.openFiles.keepMetadata()
             keys.forget()
         }
         shared.authentications.endAll()

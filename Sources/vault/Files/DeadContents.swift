@@ -9,7 +9,7 @@ internal import CofferFileContent
 /// catalog's list.
 final class DeadContents {
     private let connection: Connection
-    private let contents: ContentDirectory
+    let contents: ContentDirectory
     private let tree: FileTree
     /// Those that the transaction has added.
     private var added: [ItemID] = []

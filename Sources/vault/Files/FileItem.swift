@@ -1,4 +1,6 @@
 package import CofferCore
+internal import CofferKeys
+internal import CofferMemory
 
 /// A file in the catalog.
 package struct FileItem: Sendable {
@@ -33,6 +35,21 @@ extension FileItem {
     package var created: Int64 { metadata.created }
     /// When its content or its class was last changed, in milliseconds since 1970.
     package var modified: Int64 { metadata.modified }
+
+    /// Unwraps the key of a file.
+    ///
+    /// - Throws: `interactionNotAllowed`; `decode` if its wrapped key is damaged.
+    func key(_ keys: VaultKeys, for operation: ItemOperation) throws(CofferError) -> SymmetricKey {
+        do throws(KeyError) {
+            return unsafe try keys.fileKey(
+                unwrapping: wrappedKey.span.bytes,
+                for: protectionClass,
+                of: content
+            )
+        } catch {
+            throw error.cofferError(quotedForDisplay(path), in: keys.state, for: operation)
+        }
+    }
 }
 
 extension ItemChange {

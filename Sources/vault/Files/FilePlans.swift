@@ -49,7 +49,7 @@ package struct FilePlans {
     /// - Parameters:
     ///   - count: The number of bytes.
     ///   - offset: The offset in the file.
-    ///   - file: The file, after ``FileStore/prepareWriting(_:)``.
+    ///   - file: The file, after ``OpenFileTable/prepareWriting(_:)``.
     ///   - most: The largest chunk size that the first write may choose.
     /// - Throws: `dataTooLarge`; `io` if the chunk size can't be chosen.
     package func writing(
@@ -135,7 +135,7 @@ package struct FilePlans {
     ///
     /// - Parameters:
     ///   - range: The bytes; what is behind the end of the file is zeros already.
-    ///   - file: The file, after ``FileStore/prepareWriting(_:)``.
+    ///   - file: The file, after ``OpenFileTable/prepareWriting(_:)``.
     /// - Returns: The plan.
     package func zeroing(_ range: Range<Int64>, of file: OpenFile) throws -> ZeroingPlan {
         let chunkBytes = file.chunkBytes
@@ -180,7 +180,7 @@ package struct FilePlans {
     ///
     /// - Parameters:
     ///   - range: The bytes.
-    ///   - file: The file, after ``FileStore/prepareWriting(_:)``.
+    ///   - file: The file, after ``OpenFileTable/prepareWriting(_:)``.
     /// - Throws: `dataTooLarge`.
     package func allocating(_ range: Range<Int64>, of file: OpenFile) throws(CofferError) -> AllocationPlan {
         let chunkBytes = file.chunkBytes

@@ -188,7 +188,7 @@ struct FileRows: SealedTable {
             """,
             .integer(number)
         )
-        try store.destroyVersions(ofQuarantined: number)
+        try store.versions.destroy(ofQuarantined: number)
         // Now the row no longer counts as one that names its content.
         try connection.execute("DELETE FROM file_quarantine WHERE id = ?", .integer(number))
         if let parent { try store.tree.prune(parent) }

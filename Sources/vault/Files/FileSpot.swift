@@ -46,5 +46,5 @@ extension FileStore {
     /// Finds the file at a path.
     ///
     /// - Throws: `interactionNotAllowed` before the first unlock, if the passcode protects its name.
-    package func find(at spot: FileSpot) throws -> FileItem? { try file(spot.place, spot.name, for: .read) }
+    package func find(at spot: FileSpot) throws -> FileItem? { try tree.file(spot.place, spot.name, for: .read) }
 }

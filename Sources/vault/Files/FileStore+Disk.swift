@@ -49,7 +49,7 @@ extension FileStore {
             }
         }
         contents.sweep()
-        try log.recover()
+        try openFiles.log.recover()
         try dead.recover()
     }
 }

@@ -61,22 +61,9 @@ extension FileStore {
             )
         }
         node.metadata.extended[attribute] = value
-        try check(node.metadata.extended, of: entry.quoted)
+        try node.metadata.extended.check(of: entry.quoted)
         node.metadata.times.changed = now
         return try store(node, of: entry)
-    }
-
-    func check(_ attributes: ExtendedAttributes, of subject: String) throws(CofferError) {
-        guard attributes.all.count > Limits.extendedAttributes || attributes.byteCount > Limits.extendedAttributesBytes
-        else { return }
-        throw CofferError(
-            .dataTooLarge,
-            "\(subject) would have more than \(Limits.extendedAttributes) extended attributes, or more than"
-                + " \(Limits.extendedAttributesBytes) bytes of them",
-            hint: "remove some",
-            operation: .write,
-            reason: .attributesFull
-        )
     }
 
     /// Removes an extended attribute, within the open transaction.

@@ -80,7 +80,7 @@ extension FileStore {
     /// Refuses a path at which something is, or that leads through a file.
     private func checkFree(_ name: ItemName, in group: String) throws {
         if let existing = try tree.place(at: name, in: group) { throw Self.exists(name, existing.kind) }
-        try checkPath(name, in: group)
+        try tree.checkPath(name, in: group)
         try connection.faults.refuseNew(name.quoted)
     }
 }

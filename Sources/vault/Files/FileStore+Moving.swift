@@ -86,9 +86,9 @@ extension FileStore {
                     name: target,
                     group: entry.metadata.group
                 )
-                try replace(existing, by: heir, keepCount: nil, now: now)
+                try versions.replace(existing, by: heir, keepCount: nil, now: now)
             } else if let existing {
-                try removeName(existing.name, of: existing.id, content: existing.content, now: now)
+                try versions.removeName(existing.name, of: existing.id, content: existing.content, now: now)
             }
             let former = row.parent
             row.parent = parent

@@ -28,7 +28,7 @@ extension FileStore {
         try connection.transaction {
             try dead.forgetRemoved()
             let name = FileTree.NameRow(id: found.id, parent: found.parent)
-            try removeName(name, of: id, content: content, now: now)
+            try versions.removeName(name, of: id, content: content, now: now)
             try tree.didRemove(from: found.parent, keepsDirectory: keepsDirectory, now: now)
         }
         return id
@@ -77,12 +77,12 @@ extension FileStore {
         case .entry(let entry) where entry.isDirectory: return
         case .entry(let entry):
             let name = entry.name ?? FileTree.NameRow(id: entry.node.id, parent: entry.node.parent)
-            try removeName(name, of: entry.node.id, content: entry.node.content, now: now)
+            try versions.removeName(name, of: entry.node.id, content: entry.node.content, now: now)
         case .damaged(let entry) where entry.isDirectory, .sealed(let entry) where entry.isDirectory: return
         case .damaged(let entry), .sealed(let entry):
             let (id, content) = try owner(of: entry.id, entry.content, target: entry.target)
             let name = FileTree.NameRow(id: entry.id, parent: entry.parent)
-            try removeName(name, of: id, content: content, now: now)
+            try versions.removeName(name, of: id, content: content, now: now)
         case .end(let directory):
             // Another client may have created an entry in it in another turn.
             guard try tree.isEmpty(directory) else {

@@ -22,21 +22,6 @@ extension FileStore {
         return FileEntry(node: node, path: name.path, name: place.name)
     }
 
-    /// The current item of an open file; `nil` if it was removed.
-    ///
-    /// - Parameter file: An open file.
-    /// - Throws: `decode` if it is damaged; ``DatabaseError``.
-    package func item(of file: OpenFile) throws -> FileItem? {
-        guard let node = try tree.node(numbered: file.node, file.subject), let name = try tree.nameRow(of: node),
-            let directory = try tree.path(ofDirectory: name.parent)
-        else { return nil }
-        return FileItem(
-            node,
-            path: directory + name.metadata.name,
-            FileTree.NameRow(id: name.id, parent: name.parent)
-        )
-    }
-
     /// Finds a file or a directory that must exist.
     ///
     /// - Parameters:

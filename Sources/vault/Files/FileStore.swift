@@ -2,7 +2,6 @@ package import CofferFileContent
 package import CofferCore
 package import CofferDatabase
 package import CofferKeys
-internal import CofferMemory
 package import CofferSystem
 internal import CofferPast
 
@@ -16,16 +15,12 @@ package final class FileStore {
     let keys: VaultKeys
     package let contents: ContentDirectory
     let tree: FileTree
-    let chunks: ChunkTable
     package let plans: FilePlans
     package let openContents: OpenContents
-    package let log: ChunkLog
+    package let openFiles: OpenFileTable
     let dead: DeadContents
     let past: PastStore
-    let histories: FileHistories
-    /// Whether a large file was opened, for which libcrypto is loaded.
-    var triedLibcrypto = false
-    let openFiles: OpenFileTable
+    package let versions: FileVersions
     /// The contents that the transaction makes.
     var toPlace: [ItemID] = []
 
@@ -35,16 +30,14 @@ package final class FileStore {
         self.keys = keys
         self.contents = contents
         tree = FileTree(connection: connection, keys: keys)
-        chunks = ChunkTable(connection, keys)
+        let chunks = ChunkTable(connection, keys)
         let recentChunks = ChunkReader(keeping: Limits.openedChunks)
         plans = FilePlans(contents, chunks, recentChunks)
         openContents = OpenContents(keys, recentChunks)
-        openFiles = OpenFileTable(contents, openContents)
-        log = ChunkLog(connection, contents)
         dead = DeadContents(connection, contents, tree)
         past = PastStore(connection: connection, keys: keys)
-        histories = FileHistories(connection, keys)
-        tree.recent.isInUse = { [openFiles] in openFiles[$0] != nil }
+        openFiles = OpenFileTable(tree, chunks, openContents, dead, past)
+        versions = FileVersions(openFiles)
     }
 
     // MARK: Finding
@@ -62,14 +55,7 @@ package final class FileStore {
         in group: String,
         for operation: ItemOperation = .read
     ) throws -> FileItem? {
-        try file(tree.place(at: name, in: group), name, for: operation)
-    }
-
-    /// The file that a row describes.
-    func file(_ place: FileTree.Place?, _ name: ItemName, for operation: ItemOperation) throws -> FileItem? {
-        guard let place, place.kind == .file else { return nil }
-        guard let node = place.node else { throw CofferError.locked(name.quoted, in: keys.state, for: operation) }
-        return FileItem(node, path: name.path, place.name)
+        try tree.file(tree.place(at: name, in: group), name, for: operation)
     }
 
     /// The class of a file, in every state of the vault; `nil` if there is none.
@@ -116,7 +102,7 @@ package final class FileStore {
         in group: String,
         as protectionClass: ProtectionClass
     ) throws -> ContentWrite {
-        try checkPath(name, in: group)
+        try tree.checkPath(name, in: group)
         if let existing = try self.protectionClass(of: name, in: group), !existing.permits(.create, in: keys.state) {
             throw CofferError.locked(name.quoted, in: keys.state, for: .write)
         }
@@ -138,27 +124,12 @@ package final class FileStore {
         )
     }
 
-    /// Unwraps the key of a file.
-    ///
-    /// - Throws: `interactionNotAllowed`; `decode` if its wrapped key is damaged.
-    func key(of file: FileItem, for operation: ItemOperation) throws(CofferError) -> SymmetricKey {
-        do throws(KeyError) {
-            return unsafe try keys.fileKey(
-                unwrapping: file.wrappedKey.span.bytes,
-                for: file.protectionClass,
-                of: file.content
-            )
-        } catch {
-            throw error.cofferError(quotedForDisplay(file.path), in: keys.state, for: operation)
-        }
-    }
-
     /// Prepares to read a file.
     ///
     /// - Throws: `interactionNotAllowed`; `decode` if its wrapped key is damaged.
     package func prepareRead(_ file: FileItem) throws -> ContentRead {
         let subject = quotedForDisplay(file.path)
-        let key = try key(of: file, for: .read)
+        let key = try file.key(keys, for: .read)
         guard let content = try contents.open(file.content) else {
             throw CofferError.damaged(content: subject, found: "its content is missing")
         }
@@ -202,7 +173,7 @@ package final class FileStore {
         keepCount: Int? = nil,
         now: Int64
     ) throws -> Int64 {
-        try checkPath(name, in: group)
+        try tree.checkPath(name, in: group)
         let place = try tree.place(at: name, in: group)
         let existing = place.flatMap { place in place.node.flatMap { FileItem($0, path: name.path, place.name) } }
         let mayCreate = write.protectionClass.permits(.create, in: keys.state)
@@ -220,12 +191,12 @@ package final class FileStore {
             if let place {
                 if place.node == nil {
                     formerKind = (try? tree.node(numbered: place.id, name.quoted))?.metadata.kind
-                    try setAside(place, for: node)
+                    try versions.setAside(place, for: node)
                 }
                 let heir = Heir(node: node, protectionClass: write.protectionClass, name: name, group: group)
-                try replace(place, by: heir, keepCount: keepCount, now: now)
+                try versions.replace(place, by: heir, keepCount: keepCount, now: now)
             } else if let keepCount {
-                try histories.set(node, keepCount: keepCount)
+                try versions.histories.set(node, keepCount: keepCount)
             }
             var metadata = NodeMetadata(
                 group: group,
@@ -240,7 +211,7 @@ package final class FileStore {
             metadata.ownership = existing?.metadata.ownership ?? Ownership()
             metadata.extended = existing?.metadata.extended ?? ExtendedAttributes()
             for attribute in extended.all { metadata.extended[attribute.name] = attribute.value }
-            try check(metadata.extended, of: name.quoted)
+            try metadata.extended.check(of: name.quoted)
             try tree.touch(parent, now: now)
             _ = try tree.insert(
                 metadata,
@@ -281,7 +252,7 @@ package final class FileStore {
             throw error.cofferError(quotedForDisplay(file.path), in: keys.state, for: .write)
         }
         try connection.transaction {
-            try protectVersions(of: file.node, as: protectionClass)
+            try versions.protect(ofFile: file.node, as: protectionClass)
             try tree.protect(file, as: protectionClass, wrappedKey: wrappedKey, modified: now)
         }
         openContents.change(file.content, from: file.protectionClass, to: protectionClass)
@@ -295,44 +266,11 @@ package final class FileStore {
     package func remove(_ file: FileItem, now: Int64) throws {
         try connection.transaction {
             try dead.forgetRemoved()
-            try removeName(file.name, of: file.node, content: file.content, now: now)
+            try versions.removeName(file.name, of: file.node, content: file.content, now: now)
             try tree.didRemove(from: file.name.parent, now: now)
         }
     }
 
-    /// Removes a name, and with its last name the file or the directory, within the open transaction.
-    func removeName(_ name: FileTree.NameRow, of id: Int64, content: ItemID?, now: Int64) throws {
-        if name.id != id {
-            try tree.delete(name.id, content: nil)
-            if try tree.hasLinks(id) { return try tree.touchChanged(id, now: now) }
-        }
-        try destroyVersions(ofFile: id)
-        try unlink(id)
-        try tree.delete(id, content: content)
-        guard let content else { return }
-        try log.forget(of: content)
-        dead.add(content)
-    }
-
-    /// Keeps the data of an open file for its handles when its row is removed.
-    ///
-    /// - Parameter node: The number of the row.
-    func unlink(_ node: Int64) throws {
-        guard let open = openFiles[node] else { return }
-        let last = try? entry(of: open)
-        do {
-            open.unlink(keeping: try chunks.rows(of: node, from: 0), as: last)
-        } catch let finding as ContentFormat.Finding {
-            throw CofferError.damaged(content: open.subject, found: finding.words)
-        }
-        log.settle(open)
-        openFiles.unlink(open)
-    }
-
     /// Drops a write that was performed and will not be committed.
     package func discard(_ write: ContentWrite) { contents.discardStaged(write.id) }
-
-    func checkPath(_ name: ItemName, in group: String) throws {
-        if let reason = try tree.obstacle(to: name, in: group) { throw CofferError.fileInTheWay(name, reason) }
-    }
 }

@@ -94,6 +94,18 @@ struct FileTree {
         return try place(components[components.count - 1], under: parent, in: group, name)
     }
 
+    /// The file that a row describes.
+    func file(_ place: FileTree.Place?, _ name: ItemName, for operation: ItemOperation) throws -> FileItem? {
+        guard let place, place.kind == .file else { return nil }
+        guard let node = place.node else { throw CofferError.locked(name.quoted, in: keys.state, for: operation) }
+        return FileItem(node, path: name.path, place.name)
+    }
+
+    /// Refuses a path that leads through a file.
+    func checkPath(_ name: ItemName, in group: String) throws {
+        if let reason = try obstacle(to: name, in: group) { throw CofferError.fileInTheWay(name, reason) }
+    }
+
     /// Calls a closure for the existing directories of a path, from the root on.
     func forEachDirectory(around name: ItemName, in group: String, _ each: (Place) throws -> Void) throws {
         _ = try forEachDirectory(name.components.dropLast(), in: group, name, each)

@@ -1,25 +1,46 @@
 internal import CofferCore
+internal import CofferDatabase
 internal import CofferFileContent
+internal import CofferKeys
+internal import CofferPast
 
 /// The open files, by the numbers of their rows, and their changes in the open transaction.
-final class OpenFileTable {
-    private let contents: ContentDirectory
-    private let openContents: OpenContents
+package final class OpenFileTable {
+    private struct Transaction {
+        /// Those whose rows the transaction removes.
+        var unlinking: [OpenFile] = []
+        /// Those that the transaction creates.
+        var creating: [OpenFile] = []
+        /// Those whose sync is part of the transaction.
+        var committing: [OpenFile] = []
+        /// Those whose overlays get their final paths after the transaction.
+        var staged: [OpenFile] = []
+    }
+
+    let tree: FileTree
+    let chunks: ChunkTable
+    let contents: ContentDirectory
+    let openContents: OpenContents
+    package let log: ChunkLog
+    let dead: DeadContents
+    let past: PastStore
+    /// Whether a large file was opened, for which libcrypto is loaded.
+    var triedLibcrypto = false
     private var files: [Int64: OpenFile] = [:]
-    /// Those whose rows the transaction removes.
-    private var unlinking: [OpenFile] = []
-    /// Those that the transaction creates.
-    private var creating: [OpenFile] = []
-    /// Those whose sync is part of the transaction.
-    private var committing: [OpenFile] = []
-    /// Those whose overlays get their final paths after the transaction.
-    private var staged: [OpenFile] = []
+    private var transaction = Transaction()
     /// Those with slots that are free once the commits are on the disk.
     private var freeing: [OpenFile] = []
 
-    init(_ contents: ContentDirectory, _ openContents: OpenContents) {
-        self.contents = contents
+    init(_ tree: FileTree, _ chunks: ChunkTable, _ openContents: OpenContents, _ dead: DeadContents, _ past: PastStore)
+    {
+        self.tree = tree
+        self.chunks = chunks
         self.openContents = openContents
+        self.dead = dead
+        self.past = past
+        contents = dead.contents
+        log = ChunkLog(tree.connection, contents)
+        tree.recent.isInUse = { [weak self] in self?.files[$0] != nil }
     }
 
     subscript(node: Int64) -> OpenFile? { files[node] }
@@ -40,36 +61,48 @@ final class OpenFileTable {
     /// Adds a file that the transaction creates.
     func create(_ file: OpenFile) {
         add(file)
-        creating.append(file)
+        transaction.creating.append(file)
     }
 
-    /// Removes a file whose row the transaction removes; its handles keep it.
-    func unlink(_ file: OpenFile) {
-        remove(file)
-        unlinking.append(file)
+    /// Keeps the data of an open file for its handles when its row is removed.
+    ///
+    /// - Parameter node: The number of the row.
+    func unlink(_ node: Int64) throws {
+        guard let open = self[node] else { return }
+        let last = try? entry(of: open)
+        do {
+            open.unlink(keeping: try chunks.rows(of: node, from: 0), as: last)
+        } catch let finding as ContentFormat.Finding {
+            throw CofferError.damaged(content: open.subject, found: finding.words)
+        }
+        log.settle(open)
+        remove(open)
+        transaction.unlinking.append(open)
     }
 
     /// Notes that the transaction has recorded the writes of a file.
-    func commit(_ file: OpenFile) {
-        committing.append(file)
-        if file.isOverlayStaged { staged.append(file) }
+    func didCommit(_ file: OpenFile) {
+        transaction.committing.append(file)
+        if file.isOverlayStaged { transaction.staged.append(file) }
     }
 
     /// Closes a file without handles.
-    func close(_ file: OpenFile) {
+    ///
+    /// - Parameter file: The file, synced as far as possible.
+    package func close(_ file: OpenFile) {
         guard file.handleCount == 0, !file.hasForgotten else { return }
         openContents.close(file.content.key, of: file.id)
         remove(file)
-        unlinking.removeAll { $0 === file }
+        transaction.unlinking.removeAll { $0 === file }
     }
 
     // MARK: After the transaction
 
     /// The transaction was committed.
     func settle() {
-        for file in staged where (try? contents.placeOverlay(file.id)) != nil { file.overlayIsPlaced() }
-        for file in committing where file.endCommit() { freeing.append(file) }
-        (staged, committing, creating, unlinking) = ([], [], [], [])
+        for file in transaction.staged where (try? contents.placeOverlay(file.id)) != nil { file.overlayIsPlaced() }
+        for file in transaction.committing where file.endCommit() { freeing.append(file) }
+        transaction = Transaction()
     }
 
     /// The commits are on the disk: the slots that they have freed may be written again.
@@ -88,17 +121,17 @@ final class OpenFileTable {
     ///
     /// - Parameter isCertain: Whether nothing of it can be on the disk.
     func abandon(isCertain: Bool) {
-        for file in creating {
+        for file in transaction.creating {
             openContents.close(file.content.key, of: file.id)
             files[file.node] = nil
             file.undoCreation()
             if isCertain { contents.discardStagedOverlay(file.id) }
         }
-        for file in committing { file.undoCommit() }
-        for file in unlinking {
+        for file in transaction.committing { file.undoCommit() }
+        for file in transaction.unlinking {
             file.undoUnlinking()
             add(file)
         }
-        (staged, committing, creating, unlinking) = ([], [], [], [])
+        transaction = Transaction()
     }
 }

@@ -50,7 +50,7 @@ extension Catalog {
     /// Destroys a row of the past, within the open transaction.
     ///
     /// - Parameter number: Its number.
-    package func destroy(_ number: Int64) throws { try files.remove(try past.remove(number)) }
+    package func destroy(_ number: Int64) throws { try files.versions.remove(try past.remove(number)) }
 
     /// Checks some rows of the past.
     ///
@@ -61,7 +61,7 @@ extension Catalog {
     package func checkPast(after number: Int64?, _ order: CheckOrder) throws -> CheckSlice<Int64> {
         var slice = CheckSlice<Int64>()
         let rows = try past.check(after: number, limit: order.limit) { row, owner in
-            try files.check(row, of: owner) ?? keychain.check(row, of: owner, for: order.groups) ?? .lost
+            try files.versions.check(row, of: owner) ?? keychain.check(row, of: owner, for: order.groups) ?? .lost
         }
         for (number, condition) in rows {
             slice.checkedCount += 1

@@ -57,7 +57,7 @@ extension ItemInfo {
 
     /// - Parameter isWhole: Whether it has the attributes, which a listing leaves out.
     package init(_ file: FileItem, _ files: FileStore, in state: VaultState, isWhole: Bool = false) {
-        let unsynced = files.unsynced(file)
+        let unsynced = files.openFiles.unsynced(file)
         self.init(
             name: file.path,
             group: file.group,

@@ -33,6 +33,19 @@ package struct ExtendedAttributes: Equatable, Sendable {
 
     private func index(of name: String) -> Int? { all.firstIndex { $0.name.utf8.elementsEqual(name.utf8) } }
 
+    /// Refuses more attributes than a node may have.
+    func check(of subject: String) throws(CofferError) {
+        if all.count <= Limits.extendedAttributes && byteCount <= Limits.extendedAttributesBytes { return }
+        throw CofferError(
+            .dataTooLarge,
+            "\(subject) would have more than \(Limits.extendedAttributes) extended attributes, or more than"
+                + " \(Limits.extendedAttributesBytes) bytes of them",
+            hint: "remove some",
+            operation: .write,
+            reason: .attributesFull
+        )
+    }
+
     // MARK: On disk
 
     func write(to writer: inout ByteWriter) {

@@ -48,7 +48,7 @@ final class ContentCheck {
         // It was removed meanwhile, or its row is damaged, which is a finding of another stage.
         do {
             guard let file = try store.file(numbered: number) else { return .again(resume) }
-            return try open(file) { try self.scan(try self.store.beginOpening(file, for: .read), file) }
+            return try open(file) { try self.scan(try self.store.openFiles.beginOpening(file, for: .read), file) }
         } catch let error as CofferError where error.code == .interactionNotAllowed {
             sealedCount += 1
             return .again(resume)
@@ -77,13 +77,13 @@ final class ContentCheck {
 
     /// Scans the rows of a file's chunks.
     private func scan(_ opening: FileOpening, _ file: FileItem) throws -> Step {
-        if try store.resume(opening, limit: Limits.openingRows) {
+        if try store.openFiles.resume(opening, limit: Limits.openingRows) {
             return .again {
                 try self.checkWanted()
                 return try self.open(file) { try self.scan(opening, file) }
             }
         }
-        guard let opened = try store.finishSalvaging(opening) else {
+        guard let opened = try store.openFiles.finishSalvaging(opening) else {
             // It was changed during the scan, which begins again.
             place = former
             return .again(resume)
@@ -129,7 +129,7 @@ final class ContentCheck {
     private func close() {
         guard let opened = opened.take() else { return }
         opened.handleCount -= 1
-        store.close(opened)
+        store.openFiles.close(opened)
     }
 
     // MARK: What was found

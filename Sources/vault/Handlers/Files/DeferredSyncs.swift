@@ -43,9 +43,8 @@ extension FileHandlers {
         guard let catalog = openCatalog else { return }
         for unannounced in shared.filesInUse.unannounced where unannounced.file.hasChanges {
             catalog.changes.origin = unannounced.origin
-            catalog.changes.note(
-                (try? catalog.files.item(of: unannounced.file)).flatMap(\.self).map { ItemChange(.changed, $0) }
-            )
+            let item = (try? catalog.files.openFiles.item(of: unannounced.file)).flatMap(\.self)
+            catalog.changes.note(item.map { ItemChange(.changed, $0) })
         }
     }
 
@@ -74,7 +73,7 @@ extension FileHandlers {
         then next: @escaping Step.Next
     ) throws -> Step {
         let store = try catalog.files
-        guard let number = try store.inode(of: name, in: group), let file = store.unsyncedFile(number) else {
+        guard let number = try store.inode(of: name, in: group), let file = store.openFiles.unsyncedFile(number) else {
             return try next()
         }
         return synchronize(file, store, call, then: next)
@@ -143,7 +142,8 @@ extension FileHandlers {
             SyncPlan.perform(plans)
         } then: { [self] outcomes in
             guard let catalog = openCatalog, catalog.files === store else { throw CofferError.vaultIsGone }
-            for (failed, isSynced) in zip(due, outcomes) where !isSynced { store.log.noteFailedSync(of: failed.file) }
+            let log = store.openFiles.log
+            for (failed, isSynced) in zip(due, outcomes) where !isSynced { log.noteFailedSync(of: failed.file) }
             let synced = zip(due, outcomes).filter(\.1).map(\.0)
             for closed in synced where closed.file.hasUnsyncedChunks {
                 catalog.changes.origin = closed.origin
@@ -161,7 +161,7 @@ extension FileHandlers {
                 shared.filesInUse.noteAgain(closed)
             } else {
                 file.handleCount -= 1
-                store.close(file)
+                store.openFiles.close(file)
             }
         }
     }

@@ -28,7 +28,7 @@ extension FileHandlers {
         let opened = try call.caller.handles[handle ?? 0]
         call.isFor("can't \(isChanged ? "change" : "look for") \(opened.file.subject)")
         guard let store = opened.store, openCatalog?.files === store else { throw CofferError.vaultIsGone }
-        return try store.entry(of: opened.file)
+        return try store.openFiles.entry(of: opened.file)
     }
 
     package func fileSetAttributes(_ params: FileSetAttributesParameters, _ call: Call) throws -> Step {

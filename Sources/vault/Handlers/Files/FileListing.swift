@@ -61,9 +61,9 @@ final class FileListing: SlicedWork {
 
 extension FileInfo {
     init(_ entry: FileEntry, _ files: FileStore, in state: VaultState) throws {
-        let times = files.times(of: entry)
-        let byteCount = files.byteCount(of: entry)
-        let storedByteCount = files.storedByteCount(of: entry)
+        let times = files.openFiles.times(of: entry)
+        let byteCount = files.openFiles.byteCount(of: entry)
+        let storedByteCount = files.openFiles.storedByteCount(of: entry)
         self.init(
             name: entry.path,
             isDirectory: entry.isDirectory,
@@ -84,7 +84,7 @@ extension FileInfo {
             modifiedNanoseconds: times.modified,
             changedNanoseconds: times.changed,
             isReadable: entry.type != .file || entry.protectionClass?.permits(.read, in: state) == true,
-            isOpenForWriting: files.isOpenForWriting(entry),
+            isOpenForWriting: files.openFiles.isOpenForWriting(entry),
             childCount: entry.isDirectory ? try files.childCount(of: entry) : nil
         )
     }

@@ -59,7 +59,7 @@ extension FileHandlers {
     func close(_ file: OpenFile, _ store: FileStore, atEndOf call: Call) {
         call.atEnd {
             file.handleCount -= 1
-            store.close(file)
+            store.openFiles.close(file)
         }
     }
 

@@ -79,12 +79,14 @@ extension FileHandlers {
         then next: @escaping Step.Next
     ) throws -> Step {
         guard mayLog ? file.hasChanges : file.hasUnsyncedChunks else { return try next() }
-        if mayLog, let logged = store.log.plan(file) { return try record(file, store, logging: logged, then: next) }
+        if mayLog, let logged = store.openFiles.log.plan(file) {
+            return try record(file, store, logging: logged, then: next)
+        }
         let plan = store.plans.syncing(file)
         return .work(with: ()) { (_) throws(CofferError) in
             try plan.perform()
         } ended: { failure in
-            if failure != nil { store.log.noteFailedSync(of: file) }
+            if failure != nil { store.openFiles.log.noteFailedSync(of: file) }
         } then: { [self] _ in
             try record(file, store, then: next)
         }
@@ -112,8 +114,8 @@ extension FileHandlers {
     ) throws {
         let isChanged = file.hasChanges
         try catalog.change { changes in
-            try store.commit(file, logging: logged, now: wallClockMilliseconds())
-            if isChanged { try changes.note(try store.item(of: file).map { ItemChange(.changed, $0) }) }
+            try store.openFiles.commit(file, logging: logged, now: wallClockMilliseconds())
+            if isChanged { try changes.note(try store.openFiles.item(of: file).map { ItemChange(.changed, $0) }) }
         }
     }
 
@@ -145,7 +147,7 @@ extension FileHandlers {
             if handle.isShared ? !file.hasWriter : handle.isRegistered { shared.claims.freed.append(.writer(of: file)) }
         }
         file.handleCount -= 1
-        handle.store?.close(file)
+        handle.store?.openFiles.close(file)
     }
 
     /// Syncs and closes the files that a connection left open.
@@ -172,7 +174,7 @@ extension FileHandlers {
     /// Syncs writes to files that a lock has revoked: they are sealed already.
     package func keepWhatWasWritten() {
         guard let store = openCatalog?.files else { return }
-        for file in store.changedFiles where file.isRevoked && !file.isBeingChanged {
+        for file in store.openFiles.changedFiles where file.isRevoked && !file.isBeingChanged {
             shared.chores.append(Chore(tenant: 0) { [self] call in synchronize(file, store, call) { .done } })
         }
     }
@@ -180,10 +182,10 @@ extension FileHandlers {
     /// Syncs all open files, before the daemon exits.
     package func synchronizeForShutDown() {
         guard let catalog = openCatalog else { return }
-        for file in catalog.files.changedFiles {
+        for file in catalog.files.openFiles.changedFiles {
             let plan = catalog.files.plans.syncing(file)
             guard (try? plan.perform()) != nil else { continue }
-            try? catalog.change { _ in try catalog.files.commit(file, now: wallClockMilliseconds()) }
+            try? catalog.change { _ in try catalog.files.openFiles.commit(file, now: wallClockMilliseconds()) }
         }
         if catalog.hasChanges { try? catalog.commit() }
         try? catalog.makeDurable()

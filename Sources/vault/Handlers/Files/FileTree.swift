@@ -59,7 +59,7 @@ extension FileHandlers {
                 now: wallClockMilliseconds()
             )
             if let keepCount = params.keepCount {
-                _ = try catalog.files.setKeepCount(
+                _ = try catalog.files.versions.setKeepCount(
                     keepCount,
                     of: try catalog.files.requireOwnEntry(params.name, in: group)
                 )
@@ -95,7 +95,7 @@ extension FileHandlers {
         let group = try call.group(params.group)
         call.isFor("can't move \(params.name.quoted)")
         var names = [params.name]
-        if try params.replaces && catalog.files.mayKeepVersions {
+        if try params.replaces && catalog.files.versions.mayKeepVersions {
             // What is replaced becomes a version, with all that was written to it.
             let files = try catalog.files
             names = try (names + [params.target]).sorted {

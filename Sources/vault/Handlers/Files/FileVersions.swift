@@ -13,7 +13,7 @@ extension FileHandlers {
         call.isFor("can't list the versions of \(params.name.quoted)")
         let files = try catalog.files
         let entry = try files.requireEntry(params.name, in: group)
-        let found = try files.formerFiles(of: entry)
+        let found = try files.versions.formerFiles(of: entry)
         let state = try keys.state
         let versions = found.versions.map { version in
             FileVersionInfo(
@@ -43,7 +43,7 @@ extension FileHandlers {
         let count = try catalog.change { changes in
             let entry = try catalog.files.requireOwnEntry(params.name, in: group)
             changes.note(ItemChange(.changed, entry))
-            return try catalog.files.setKeepCount(params.keepCount, of: entry)
+            return try catalog.files.versions.setKeepCount(params.keepCount, of: entry)
         }
         return .done(Reply(CountResult(count: Int64(count))))
     }
@@ -54,12 +54,9 @@ extension FileHandlers {
         return try settled(params.name, in: group, call) { [self] in
             let catalog = try catalog
             let info = try catalog.change { changes in
-                let inode = try catalog.files.restoreVersion(
-                    params.number,
-                    of: params.name,
-                    in: group,
-                    now: wallClockMilliseconds()
-                )
+                let entry = try catalog.files.requireEntry(params.name, in: group)
+                let now = wallClockMilliseconds()
+                let inode = try catalog.files.versions.restore(params.number, of: entry, now: now)
                 changes.note(ItemChange(.changed, file: params.name, in: group, inode: inode))
                 return try fileInfo(params.name, in: group)
             }
@@ -74,7 +71,7 @@ extension FileHandlers {
         let count = try catalog.change(isRemoval: true) { changes in
             let entry = try catalog.files.requireEntry(params.name, in: group)
             changes.note(ItemChange(.changed, entry))
-            return try catalog.files.removeVersions(params.number, of: entry)
+            return try catalog.files.versions.remove(params.number, of: entry)
         }
         return .done(Reply(CountResult(count: Int64(count))))
     }

@@ -57,7 +57,7 @@ extension FileHandlers {
     /// What is known of an open file; `nil` if that can be read after the first unlock only.
     private func fileInfo(of file: OpenFile, _ store: FileStore) throws -> FileInfo? {
         do {
-            return try FileInfo(try store.entry(of: file), store, in: try keys.state)
+            return try FileInfo(try store.openFiles.entry(of: file), store, in: try keys.state)
         } catch let error as CofferError where error.code == .interactionNotAllowed {
             return nil
         }
@@ -105,7 +105,7 @@ extension FileHandlers {
     ) throws -> Step {
         let group = try call.group(params.group)
         if let number = params.version {
-            let item = try store.version(number, of: try store.requireEntry(params.name, in: group))
+            let item = try store.versions.version(number, of: try store.requireEntry(params.name, in: group))
             return try open(item, for: .read, store, call) { try next($0, false) }
         }
         if params.isExclusive, try store.inode(of: params.name, in: group) != nil {
@@ -154,7 +154,7 @@ extension FileHandlers {
             throw CofferError.locked(params.name.quoted, in: state, for: .write)
         }
         return try catalog.change { changes in
-            let file = try store.create(
+            let file = try store.openFiles.create(
                 params.name,
                 in: group,
                 as: protectionClass,
@@ -178,12 +178,12 @@ extension FileHandlers {
         then next: @escaping (OpenFile) throws -> Step
     ) throws -> Step {
         let name = try ItemName(item.path)
-        var opening = try store.beginOpening(item, for: operation)
+        var opening = try store.openFiles.beginOpening(item, for: operation)
         func resume() throws -> Step {
             try call.checkWanted()
             guard openCatalog?.files === store else { throw CofferError.vaultIsGone }
-            if try store.resume(opening, limit: Limits.openingRows) { return .again(resume) }
-            let finished = try salvaging ? store.finishSalvaging(opening) : store.finish(opening)
+            if try store.openFiles.resume(opening, limit: Limits.openingRows) { return .again(resume) }
+            let finished = try salvaging ? store.openFiles.finishSalvaging(opening) : store.openFiles.finish(opening)
             if let file = finished {
                 file.handleCount += 1
                 return try next(file)
@@ -194,7 +194,7 @@ extension FileHandlers {
             // The file was changed during the scan, which starts again. A rule may be for one particular item.
             let item = try find(name, in: item.group, again: store)
             if let rule = call.permit, vault.hasLostItem(rule) { throw CofferError.replacedMeanwhile(name) }
-            opening = try store.beginOpening(item, for: operation)
+            opening = try store.openFiles.beginOpening(item, for: operation)
             return .again(resume)
         }
         return try resume()
@@ -264,7 +264,7 @@ extension FileHandlers {
             handle.isWriter = true
             // Another handle may share it before this request ends.
             if handle.isShared { shared.claims.keep(.writer(of: file)) }
-            try store.prepareWriting(file)
+            try store.openFiles.prepareWriting(file)
             return try next()
         }
     }

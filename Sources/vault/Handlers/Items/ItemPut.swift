@@ -13,7 +13,7 @@ internal import Glibc
 extension ItemHandlers {
     package func itemPut(_ params: ItemPutParameters, _ call: Call) throws -> Step {
         let group = try call.group(params.wishes.group)
-        guard try catalog.files.mayKeepVersions else { return try put(params, in: group, call) }
+        guard try catalog.files.versions.mayKeepVersions else { return try put(params, in: group, call) }
         // What is replaced becomes a version, with all that was written to it.
         return try handlers.file.settled(params.name, in: group, call) { [self] in try put(params, in: group, call) }
     }

@@ -33,7 +33,7 @@ extension ItemHandlers {
             return try getQualified(params, in: group, call)
         }
         let output = Held(descriptor)
-        if catalog.files.hasChunks(file) {
+        if catalog.files.openFiles.hasChunks(file) {
             return try afterUse(call) { try handlers.file.getInParts(file, params, to: output, call) }
         }
         let range = try params.range(in: file.byteCount)

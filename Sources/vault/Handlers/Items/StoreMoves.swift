@@ -144,14 +144,14 @@ extension ItemHandlers {
     ) throws -> Step {
         let files = try catalog.files
         let entry = try files.requireEntry(try ItemName(file.path), in: file.group)
-        let former = try files.formerFiles(of: entry)
+        let former = try files.versions.formerFiles(of: entry)
         guard former.damaged.isEmpty else {
             throw CofferError.damaged("a version of \(entry.quoted)", found: "it can't go along to the keychain")
         }
         var moved = MovedContents(keepCount: former.keepCount == 0 ? nil : min(former.keepCount, Limits.historyValues))
         var (items, since): ([(item: FileItem, since: Int64)], Int64) = ([], file.created)
         for version in former.versions.reversed() {
-            items.append((try files.version(version.number, of: entry), since))
+            items.append((try files.versions.version(version.number, of: entry), since))
             since = version.replaced
         }
         if !isReplaced || former.keepCount > 0 || !items.isEmpty { items.append((file, since)) }
@@ -183,7 +183,7 @@ extension ItemHandlers {
         _ context: AuthenticationContext
     ) throws -> KeychainChange {
         let catalog = try catalog
-        if !contents.all.isEmpty { try catalog.files.checkUnwritten(file) }
+        if !contents.all.isEmpty { try catalog.files.versions.checkUnwritten(file) }
         var change = try KeychainChange(file.metadata.extended, of: quotedForDisplay(file.path))
         change.historyCount = contents.keepCount
         for content in contents.all {

@@ -53,7 +53,7 @@ private struct UsePosition {
                 client: client,
                 use: .handle,
                 // What is damaged, or was removed, has no name.
-                name: (try? files.item(of: handle.file))?.path,
+                name: (try? files.openFiles.item(of: handle.file))?.path,
                 protectionClass: protectionClass,
                 writes: handle.access.writes,
                 endsAtLock: !protectionClass.permits(.proceed, in: .locked)

@@ -28,7 +28,7 @@ extension Catalog {
         guard try past.hasAside else { return }
         try change { _ in
             try keychain.restoreReplaced()
-            try files.restoreReplaced()
+            try files.versions.restoreReplaced()
         }
     }
 }

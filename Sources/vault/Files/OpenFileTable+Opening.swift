@@ -4,12 +4,13 @@ internal import CofferCrypto
 internal import CofferDatabase
 internal import CofferKeys
 internal import CofferMemory
+internal import CofferPast
 internal import CofferSystem
 
 // Files that are opened, read and written in place. Chunks are written to slots of the overlay immediately; a sync
 // records them in the catalog, all in one transaction.
 
-extension FileStore {
+extension OpenFileTable {
     // MARK: Opening
 
     /// Creates an empty file, within the open transaction.
@@ -31,20 +32,20 @@ extension FileStore {
         ownership: Ownership = Ownership(),
         now: Int64
     ) throws -> OpenFile {
-        try checkPath(name, in: group)
+        try tree.checkPath(name, in: group)
         let id = ItemID()
         let new: WrappedItemKey
         do {
-            new = try keys.newFileKey(for: protectionClass, of: id)
+            new = try tree.keys.newFileKey(for: protectionClass, of: id)
         } catch {
-            throw error.cofferError(name.quoted, in: keys.state, for: .write)
+            throw error.cofferError(name.quoted, in: tree.keys.state, for: .write)
         }
         let wrapped = new.wrapped
         let overlay = try makeOverlay(id, name.quoted, isNew: true)
         let node: Int64
         do {
-            node = try connection.transaction {
-                try connection.faults.refuseNew(name.quoted)
+            node = try tree.connection.transaction {
+                try tree.connection.faults.refuseNew(name.quoted)
                 let parent = try tree.makeParents(of: name, in: group, now: now)
                 var metadata = NodeMetadata(
                     group: group,
@@ -87,7 +88,7 @@ extension FileStore {
             usedSlots: []
         )
         // Its overlay is placed by the commit of the first sync: until then no name of it is on the disk.
-        openFiles.create(file)
+        create(file)
         return file
     }
 
@@ -111,8 +112,8 @@ extension FileStore {
     /// - Throws: `interactionNotAllowed` if its key is not in memory, even if another handle has it open; `decode`.
     package func beginOpening(_ file: FileItem, for operation: ItemOperation) throws -> FileOpening {
         let subject = quotedForDisplay(file.path)
-        let key = try key(of: file, for: operation)
-        if let open = openFiles[file.node] {
+        let key = try file.key(tree.keys, for: operation)
+        if let open = self[file.node] {
             guard open.isRevoked else { return FileOpening(file, found: open) }
             // A lock has revoked its handles. What they had written must be synced before the file is opened again.
             if open.hasChanges || open.isBeingCommitted || open.isBeingChanged || open.hasForgotten {
@@ -123,7 +124,7 @@ extension FileStore {
                     retry: .later
                 )
             }
-            openFiles.remove(open)
+            remove(open)
         }
         // The key is taken again when all rows have been scanned; until then it need not be in memory.
         _ = consume key
@@ -162,9 +163,9 @@ extension FileStore {
     /// - Returns: The open file; `nil` if it has changed meanwhile, and must be opened again.
     /// - Throws: `decode` if its rows or its content are damaged; `interactionNotAllowed`.
     package func finish(_ opening: FileOpening) throws -> OpenFile? {
-        if let found = opening.found ?? openFiles[opening.file.node] { return found }
+        if let found = opening.found ?? self[opening.file.node] { return found }
         guard let open = try open(opening, salvaging: false) else { return nil }
-        openFiles.add(open)
+        add(open)
         return open
     }
 
@@ -191,7 +192,7 @@ extension FileStore {
         guard salvaging || hasItsRows else {
             throw CofferError.damaged(content: subject, found: "the rows of its chunks are not those that it had")
         }
-        let key = try key(of: file, for: .read)
+        let key = try file.key(tree.keys, for: .read)
         let parts = try parts(of: opening, subject, salvaging)
         if file.byteCount >= Limits.bulkBytes, !LibCrypto.isReady, !triedLibcrypto {
             triedLibcrypto = true
@@ -222,7 +223,7 @@ extension FileStore {
 
     /// Whether a file, or a version, is still as it was found.
     private func isPresent(_ file: FileItem) throws -> Bool {
-        if file.version != nil { return try isKept(file) }
+        if file.version != nil { return try past.keeps(KeptContent(node: file.node, content: file.content)) }
         guard let node = try tree.node(numbered: file.node, quotedForDisplay(file.path)) else { return false }
         return node.content == file.content && node.wrappedKey == file.wrappedKey && node.metadata == file.metadata
     }
@@ -274,11 +275,6 @@ extension FileStore {
         if file.content.overlay != nil { return }
         file.addOverlay(try makeOverlay(file.id, file.subject))
     }
-
-    /// Closes a file without handles.
-    ///
-    /// - Parameter file: The file, synced as far as possible.
-    package func close(_ file: OpenFile) { openFiles.close(file) }
 }
 
 /// A file that is being opened: its rows are scanned, so that a missing, added or older one is detected.

@@ -2,9 +2,9 @@ internal import CofferFileContent
 internal import CofferCore
 internal import CofferDatabase
 internal import CofferKeys
-internal import CofferPast
-
-// The former contents of files.
+package import CofferPast
+internal import CofferSystem
+internal import Glibc
 
 /// A file that takes the name of another one.
 struct Heir {
@@ -14,7 +14,22 @@ struct Heir {
     let group: String
 }
 
-extension FileStore {
+/// The former contents of files: each belongs to the history of the file that has its name now.
+package struct FileVersions {
+    let histories: FileHistories
+    let tree: FileTree
+    let past: PastStore
+    let dead: DeadContents
+    let openFiles: OpenFileTable
+    var connection: Connection { tree.connection }
+    var keys: VaultKeys { tree.keys }
+
+    init(_ openFiles: OpenFileTable) {
+        self.openFiles = openFiles
+        (tree, past, dead) = (openFiles.tree, openFiles.past, openFiles.dead)
+        histories = FileHistories(tree.connection, tree.keys)
+    }
+
     // MARK: Replacing
 
     /// Takes a file out of the tree in favour of another one, within the open transaction: its content becomes a version of
@@ -57,7 +72,8 @@ extension FileStore {
     /// - Parameter file: The file as it was when its content was read.
     package func checkUnwritten(_ file: FileItem) throws {
         let name = try ItemName(file.path)
-        guard !openFiles.isBeingWritten(file.node), let present = try find(name, in: file.group),
+        guard !openFiles.isBeingWritten(file.node),
+            let present = try tree.file(tree.place(at: name, in: file.group), name, for: .read),
             present.content == file.content,
             present.metadata.chunksTag == file.metadata.chunksTag, present.byteCount == file.byteCount
         else { throw CofferError.isBeingWritten(name) }
@@ -88,7 +104,7 @@ extension FileStore {
 
     /// The row of a file as a version of it: without what the file has beside its content, if that can be told apart.
     private func versionImage(of place: FileTree.Place) throws -> RowImage? {
-        guard let image = try image(of: place.id, "a file") else { return nil }
+        guard let image = try tree.image(of: place.id, "a file") else { return nil }
         // Of an open file it may be known before the first unlock, too.
         guard let metadata = place.node?.metadata else { return image }
         return try sealed(image, metadata)
@@ -114,7 +130,7 @@ extension FileStore {
     func destroy(_ version: PastRow) throws { try remove(try past.remove(version.number)) }
 
     /// Destroys the versions of a file that is removed, within the open transaction.
-    func destroyVersions(ofFile node: Int64) throws {
+    func destroy(ofFile node: Int64) throws {
         guard let history = try histories.id(of: node) else { return }
         for version in try past.rows(of: history) { try destroy(version) }
         try past.removeAll(of: history)
@@ -124,7 +140,7 @@ extension FileStore {
     /// Destroys the versions of a file in quarantine.
     ///
     /// - Parameter number: The number of its row there.
-    func destroyVersions(ofQuarantined number: Int64) throws {
+    func destroy(ofQuarantined number: Int64) throws {
         let node = try connection.row(
             """
             SELECT row FROM file_quarantine WHERE id = ? AND typeof(row) = 'integer'
@@ -132,7 +148,50 @@ extension FileStore {
             """,
             .integer(number)
         ) { try $0.integer(0) }
-        if let node { try destroyVersions(ofFile: node) }
+        if let node { try destroy(ofFile: node) }
+    }
+
+    // MARK: Removing
+
+    /// Removes a name, and with its last name the file or the directory, within the open transaction.
+    func removeName(_ name: FileTree.NameRow, of id: Int64, content: ItemID?, now: Int64) throws {
+        if name.id != id {
+            try tree.delete(name.id, content: nil)
+            if try tree.hasLinks(id) { return try tree.touchChanged(id, now: now) }
+        }
+        try destroy(ofFile: id)
+        try openFiles.unlink(id)
+        try tree.delete(id, content: content)
+        guard let content else { return }
+        try openFiles.log.forget(of: content)
+        dead.add(content)
+    }
+
+    /// The size of a file; that of its content on the disk if its metadata can't be read.
+    func byteCount(of place: FileTree.Place, _ content: ItemID) -> Int64 {
+        if let node = place.node { return node.metadata.byteCount }
+        return (try? openFiles.contents.open(content)?.status()).map { Int64($0.st_size) } ?? 0
+    }
+
+    /// Removes the row of a file from the tree; the past keeps its content.
+    func takeOut(_ place: FileTree.Place) throws {
+        if place.name.id != place.id { try tree.delete(place.name.id, content: nil) }
+        try openFiles.unlink(place.id)
+        try tree.delete(place.id, content: nil)
+    }
+
+    /// Removes contents that the past keeps no longer, within the open transaction.
+    ///
+    /// - Throws: ``DatabaseError``.
+    package func remove(_ kept: [KeptContent]) throws {
+        try dead.forgetRemoved()
+        // A file that is in the tree keeps what is its own.
+        for kept in kept where try tree.row(numbered: kept.node, read: { _ in true }) == nil {
+            try openFiles.unlink(kept.node)
+            try histories.forget(kept.node)
+            try connection.execute("DELETE FROM file_chunks WHERE node = ?", .integer(kept.node))
+            try dead.addUnlessNamed(kept.content)
+        }
     }
 
     // MARK: How many
@@ -188,12 +247,53 @@ extension FileStore {
     /// Whether any file may keep versions: then what was written to one is synced before it is replaced.
     package var mayKeepVersions: Bool { get throws { try !histories.isEmpty } }
 
+    // MARK: Before the first unlock
+
+    /// Sets the row of a file aside that is being replaced before the first unlock, for ``restoreReplaced()``.
+    ///
+    /// - Parameters:
+    ///   - place: The row, which is still there.
+    ///   - node: The row of the new file.
+    func setAside(_ place: FileTree.Place, for node: Int64) throws {
+        // What replaced another file before the first unlock as well has no date of its own.
+        if let former = try histories.id(of: place.id), try !past.aside(of: former).isEmpty { return }
+        guard let image = try tree.image(of: place.id, "a file") else { return }
+        try past.setAside(image, of: try histories.set(node, keepCount: nil).id, keeping: 0)
+    }
+
+    /// Restores the creation date, the kind and the attributes of files that were replaced before the first unlock, within
+    /// the open transaction.
+    ///
+    /// - Throws: ``DatabaseError``.
+    package func restoreReplaced() throws {
+        for history in try past.ownersOfAside() {
+            guard let node = try histories.node(of: history) else { continue }
+            // A damaged one stays, for when doctor has put the file back.
+            try connection.unlessDamaged { try restoreReplaced(of: history, by: node) }
+        }
+    }
+
+    /// Restores the metadata of one of them.
+    func restoreReplaced(of history: ItemID, by number: Int64) throws {
+        guard var node = try tree.node(numbered: number, "a file"), let image = try past.aside(of: history).first else {
+            return
+        }
+        let former = try tree.opened(image, "a file").metadata
+        node.metadata.created = former.created
+        node.metadata.kind = node.metadata.kind ?? former.kind
+        if node.metadata.extended.all.isEmpty { node.metadata.extended = former.extended }
+        if node.metadata.ownership == Ownership() { node.metadata.ownership = former.ownership }
+        try tree.update(node)
+        try past.removeAside(of: history)
+        if let history = try histories.history(of: number) { try forgetUnused(history, of: number) }
+    }
+
     // MARK: Classes
 
     /// Gives the versions of a file its new class: they are as secret as the present content.
     ///
     /// - Throws: `interactionNotAllowed` if a key that is needed is not in memory; `decode` if a version is damaged.
-    func protectVersions(of node: Int64, as protectionClass: ProtectionClass) throws {
+    func protect(ofFile node: Int64, as protectionClass: ProtectionClass) throws {
         guard let history = try histories.history(of: node) else { return }
         for version in try past.rows(of: history.id) { try protect(version) { _ in protectionClass } }
     }
@@ -202,7 +302,7 @@ extension FileStore {
     private func protect(_ version: PastRow, as wanted: (ProtectionClass) -> ProtectionClass) throws {
         let subject = "version \(version.number) of a file"
         let former = try past.open(version, subject)
-        let opened = try opened(former.image, subject)
+        let opened = try tree.opened(former.image, subject)
         let protectionClass = wanted(opened.protectionClass)
         if opened.protectionClass == protectionClass { return }
         var image = opened.image
@@ -214,7 +314,7 @@ extension FileStore {
             image: try sealed(image, opened.metadata)
         )
         try past.write(row, as: version)
-        openContents.change(opened.content, from: opened.protectionClass, to: protectionClass)
+        openFiles.openContents.change(opened.content, from: opened.protectionClass, to: protectionClass)
     }
 
     /// Gives versions the class of what has replaced them, if that is stricter and the keys for it are in memory.

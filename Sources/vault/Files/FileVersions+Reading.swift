@@ -38,7 +38,7 @@ package struct FormerFiles {
     package var isInherited: Bool
 }
 
-extension FileStore {
+extension FileVersions {
     // MARK: Looking
 
     /// The former contents of a file, and how many it keeps; of a directory how many those in it keep.
@@ -64,7 +64,7 @@ extension FileStore {
     private func formerFile(_ version: PastRow, of entry: FileEntry) throws -> FormerFile {
         let subject = "version \(version.number) of \(entry.quoted)"
         let former = try past.open(version, subject)
-        let opened = try opened(former.image, subject)
+        let opened = try tree.opened(former.image, subject)
         guard opened.image.node == version.node,
             opened.metadata.group.utf8.elementsEqual(entry.metadata.group.utf8)
         else { throw CofferError.damaged(subject, found: "its row is that of another file") }
@@ -107,11 +107,6 @@ extension FileStore {
         )
     }
 
-    /// Whether the content of a version is still kept.
-    func isKept(_ version: FileItem) throws -> Bool {
-        try past.keeps(KeptContent(node: version.node, content: version.content))
-    }
-
     // MARK: Going back
 
     /// Makes a former content the present one, within the open transaction; the present one becomes a version.
@@ -121,15 +116,14 @@ extension FileStore {
     ///
     /// - Parameters:
     ///   - number: The number of the version.
-    ///   - name: The path of the file.
-    ///   - group: The caller's group.
+    ///   - entry: The file.
     ///   - now: Milliseconds since 1970.
     /// - Returns: The number of the file.
     /// - Throws: `itemNotFound`; `interactionNotAllowed` if the file can't be replaced now, or a key that is needed is not in
     ///   memory; `notAvailable` if a program has the file open for writing; `param` if it has several names.
-    package func restoreVersion(_ number: Int64, of name: ItemName, in group: String, now: Int64) throws -> Int64 {
-        let entry = try requireEntry(name, in: group)
-        guard let file = entry.file, let place = try tree.place(at: name, in: group) else {
+    package func restore(_ number: Int64, of entry: FileEntry, now: Int64) throws -> Int64 {
+        let name = try ItemName(entry.path)
+        guard let file = entry.file, let place = try tree.place(at: name, in: entry.metadata.group) else {
             throw CofferError.noFormerContent(entry)
         }
         let version = try require(number, of: entry)
@@ -168,7 +162,7 @@ extension FileStore {
                 as: former.opened.image.node
             )
         }
-        openContents.change(former.opened.content, from: former.protectionClass, to: protectionClass)
+        openFiles.openContents.change(former.opened.content, from: former.protectionClass, to: protectionClass)
         return former.opened.image.node
     }
 
@@ -179,7 +173,7 @@ extension FileStore {
     ///   - entry: The file.
     /// - Returns: How many were removed.
     /// - Throws: `itemNotFound` if there is no such version.
-    package func removeVersions(_ number: Int64?, of entry: FileEntry) throws -> Int {
+    package func remove(_ number: Int64?, of entry: FileEntry) throws -> Int {
         let doomed =
             try number.map { [try require($0, of: entry)] }
             ?? histories.id(of: entry.node.id).map(past.rows) ?? []
@@ -193,7 +187,7 @@ extension FileStore {
 
 // MARK: - Checking
 
-extension FileStore {
+extension FileVersions {
     /// Checks a row of the past.
     ///
     /// - Parameters:
@@ -204,7 +198,7 @@ extension FileStore {
         guard let owner = try histories.node(of: history), try hasFile(owner) else { return nil }
         guard row.isFormer else { return .whole }
         do {
-            let image = try opened(try past.open(row, "a version").image, "a version").image
+            let image = try tree.opened(try past.open(row, "a version").image, "a version").image
             let isOwn = try image.node == row.node && histories.history(of: owner) != nil
             return isOwn ? .whole : .damaged(name: "version \(row.number)")
         } catch let error as CofferError where error.code == .interactionNotAllowed {
