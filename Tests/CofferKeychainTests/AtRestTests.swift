@@ -196,7 +196,7 @@ extension Connection {
         func search(_ account: String) throws -> SearchPage {
             var query = ItemQuery(groups: .all)
             query.prefixes = [.account: account]
-            return try store.search(query)
+            return try store.index.search(query)
         }
         let (changed, other) = (try search("a"), try search("c"))
         #expect(changed.items.isEmpty)

@@ -114,7 +114,7 @@ extension Finding {
         let store = try fixture.open(with: keys)
         let slice = try store.checkItems(after: nil, CheckOrder(groups: [], repairs: false, now: 0))
         #expect(slice.checkedCount == 4)
-        #expect(try store.search(ItemQuery(groups: ["default"])).items.count == 4)
+        #expect(try store.index.search(ItemQuery(groups: ["default"])).items.count == 4)
         #expect(try !store.check().isEmpty, "its tags lead to none")
     }
 
@@ -186,9 +186,9 @@ extension Finding {
             return query
         }()
         try tamper { try $0.execute("DELETE FROM keychain_tags WHERE item = 2") }
-        #expect(try fixture.open(with: keys).search(query).items.isEmpty)
+        #expect(try fixture.open(with: keys).index.search(query).items.isEmpty)
         try expect(["keychainItems 'service/b' missingTags"], .rewrite, quarantined: 0, losing: [])
-        #expect(try fixture.open(with: keys).search(query).items.count == 1)
+        #expect(try fixture.open(with: keys).index.search(query).items.count == 1)
     }
 
     @Test func `finds tags that lead to what has them not, or to nothing`() throws {
@@ -234,7 +234,7 @@ extension Finding {
         }
         let store = try fixture.open(with: keys)
         #expect(try store.survey().damaged == 1)
-        #expect(try store.search(ItemQuery(groups: ["default"])).damagedRows == [1])
+        #expect(try store.index.search(ItemQuery(groups: ["default"])).damagedRows == [1])
         #expect(try store.text(of: key("b")) == "secret b")
         #expect(try store.check(repairs: true).map(\.words) == ["keychainItems - row"])
         #expect(try store.check() == [])
@@ -296,7 +296,7 @@ extension Finding {
         func look() throws -> (ItemID, [Int64]) {
             let store = try fixture.open(with: keys)
             let item = try #require(try store.find(key("d")))
-            return (item.id, try store.formerValues(of: item).values.map(\.number))
+            return (item.id, try store.histories.values(of: item).values.map(\.number))
         }
         let (reference, earlier) = try look()
         let kept = try secret(of: 4)
@@ -312,7 +312,7 @@ extension Finding {
         #expect(try mended.putAllBack() == [nil])
         let item = try #require(try mended.find(key("d")))
         #expect(item.id == reference)
-        #expect(try mended.formerValues(of: item).values.map(\.number) == earlier)
+        #expect(try mended.histories.values(of: item).values.map(\.number) == earlier)
         #expect(try mended.text(of: key("d")) == "secret d", "it is there always")
         #expect(try mended.quarantine == [])
         #expect(try mended.check() == [])

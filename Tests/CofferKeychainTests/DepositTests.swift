@@ -27,9 +27,9 @@ import Testing
             let store = try fixture.open(state)
             try store.put(key("a"), "second", .whenUnlockedDeposit)
             let item = try item(store)
-            let values = try store.formerValues(of: item).values
+            let values = try store.histories.values(of: item).values
             #expect(values.map(\.accessibility) == [.whenUnlockedDeposit])
-            let former = code { _ = try store.formerSecret(values[0].number, of: item) }
+            let former = code { _ = try store.histories.secret(values[0].number, of: item) }
             #expect(former == .interactionNotAllowed)
             #expect(code { _ = try store.secret(of: item) } == .interactionNotAllowed)
             // By an update as well, of the secret or of an attribute.
@@ -43,8 +43,8 @@ import Testing
         let text = try store.text(of: key("a"))
         #expect(text == "third")
         #expect(item.attributes.values[.comment] == .text("dropped"))
-        let former = try store.formerValues(of: item).values.map { value in
-            String(decoding: try store.formerSecret(value.number, of: item).exposeBytes(), as: UTF8.self)
+        let former = try store.histories.values(of: item).values.map { value in
+            String(decoding: try store.histories.secret(value.number, of: item).exposeBytes(), as: UTF8.self)
         }
         #expect(former == ["second", "first"])
         #expect(try store.survey().damaged == 0)
@@ -113,11 +113,11 @@ import Testing
         #expect(item.id == id && item.created == 1 && item.modified == 4)
         #expect(item.attributes == attributes)
         #expect(try store.text(of: key("a")) == "fourth")
-        let values = try store.formerValues(of: item).values
+        let values = try store.histories.values(of: item).values
         #expect(values.map(\.replaced) == [4, 3])
         #expect(values.map(\.byteCount) == [5, 6])
         let former = try values.map { value in
-            String(decoding: try store.formerSecret(value.number, of: item).exposeBytes(), as: UTF8.self)
+            String(decoding: try store.histories.secret(value.number, of: item).exposeBytes(), as: UTF8.self)
         }
         #expect(former == ["third", "second"])
         #expect(try store.survey().damaged == 0)
@@ -147,7 +147,7 @@ import Testing
             #expect(back?.obstacle == nil)
         }
         try store.restoreReplaced()
-        #expect(try store.formerValues(of: try self.item(store)).values.count == 1)
+        #expect(try store.histories.values(of: try self.item(store)).values.count == 1)
         #expect(try !hasAside(connection))
     }
 
@@ -164,7 +164,7 @@ import Testing
         try connection.execute("UPDATE keychain_items SET metadata = x'00' WHERE id = 1")
         let store = KeychainStore(connection: connection, keys: try fixture.vault.open(.unlocked))
         try store.restoreReplaced()
-        let values = try store.formerValues(of: try self.item(store, key("b"))).values
+        let values = try store.histories.values(of: try self.item(store, key("b"))).values
         #expect(values.count == 1)
         #expect(try hasAside(connection), "what belongs to the damaged one waits for doctor")
     }
@@ -180,7 +180,8 @@ import Testing
             let store = try fixture.open(state)
             try store.protect(try item(store), as: .whenUnlockedDeposit, now: 2000)
             #expect(code { _ = try store.text(of: key("a")) } == .interactionNotAllowed)
-            #expect(try store.formerValues(of: try item(store)).values.map(\.accessibility) == [.whenUnlockedDeposit])
+            let values = try store.histories.values(of: try item(store)).values
+            #expect(values.map(\.accessibility) == [.whenUnlockedDeposit])
         }
         let store = try fixture.open(.unlocked)
         let text = try store.text(of: key("a"))

@@ -31,15 +31,15 @@ private enum Change: String, CaseIterable {
 extension KeychainStore {
     fileprivate func formerTexts(_ key: GenericPasswordKey) throws -> [String] {
         let item = try #require(try find(key))
-        return try formerValues(of: item).values.map { value in
-            String(decoding: try formerSecret(value.number, of: item).exposeBytes(), as: UTF8.self)
+        return try histories.values(of: item).values.map { value in
+            String(decoding: try histories.secret(value.number, of: item).exposeBytes(), as: UTF8.self)
         }
     }
 
     /// Whether a former value has another class than its item.
     fileprivate func hasStray(_ key: GenericPasswordKey) throws -> Bool {
         let item = try #require(try find(key))
-        return try formerValues(of: item).values.contains { $0.accessibility != item.accessibility }
+        return try histories.values(of: item).values.contains { $0.accessibility != item.accessibility }
     }
 }
 
@@ -125,8 +125,8 @@ private func name(_ old: Accessibility, _ new: Accessibility) -> GenericPassword
         try store.put(key("a"), "first", .whenUnlocked)
         try store.put(key("a"), "second", .afterFirstUnlock)
         let item = try #require(try store.find(key("a")))
-        let number = try #require(try store.formerValues(of: item).values.first).number
-        let former: SecretBytes? = try store.formerSecret(number, of: item)
+        let number = try #require(try store.histories.values(of: item).values.first).number
+        let former: SecretBytes? = try store.histories.secret(number, of: item)
         try store.update(item, to: item.attributes, secret: former, accessibility: .always, now: 3000)
         #expect(try store.text(of: key("a")) == "first")
         #expect(try store.formerTexts(key("a")) == ["second", "first"])
@@ -150,18 +150,18 @@ private func name(_ old: Accessibility, _ new: Accessibility) -> GenericPassword
             let new: SecretBytes? = try secret(number)
             try store.update(item, to: attributes, secret: new, accessibility: .whenUnlocked, now: Int64(number))
         }
-        let before = try store.formerValues(of: try #require(try store.find(key("a")))).values.map(\.number)
+        let before = try store.histories.values(of: try #require(try store.find(key("a")))).values.map(\.number)
         let removed = try #require(try store.find(key("a")))
         let number = try store.discard(removed, at: TrashMoment(wall: 5, boot: 5, bootID: "boot"))
         #expect(try store.find(key("a")) == nil)
         #expect(try Set(place.checkPast()) == ["whole"])
         let image = try past.takeOut(try #require(try past.entry(number, of: "default")))
         let item = try store.putBack(image, as: nil, "'a'")
-        let values = try store.formerValues(of: item)
+        let values = try store.histories.values(of: item)
         #expect(values.damaged.isEmpty)
         #expect(values.values.map(\.number) == before)
         for (place, value) in values.values.enumerated() {
-            let former = try store.formerSecret(value.number, of: item).exposeBytes()
+            let former = try store.histories.secret(value.number, of: item).exposeBytes()
             #expect(former == [UInt8](repeating: UInt8(Limits.historyValues - 1 - place), count: Limits.secretBytes))
         }
     }
@@ -209,9 +209,9 @@ private func name(_ old: Accessibility, _ new: Accessibility) -> GenericPassword
 
     @Test func `is named by its number, and the others are read`() throws {
         let item = try #require(try store.find(key("a")))
-        #expect(try store.formerValues(of: item).damaged == [2])
+        #expect(try store.histories.values(of: item).damaged == [2])
         #expect(try formerTexts == ["third", "first"])
-        #expect(code { _ = try store.formerSecret(2, of: item) } == .decode)
+        #expect(code { _ = try store.histories.secret(2, of: item) } == .decode)
         #expect(try place.checkPast() == ["whole", "'service/a'", "whole"])
     }
 
@@ -219,7 +219,7 @@ private func name(_ old: Accessibility, _ new: Accessibility) -> GenericPassword
     fileprivate func `keeps its item from nothing`(change: Change) throws {
         try change.make(store, key("a"), .afterFirstUnlock)
         let item = try #require(try store.find(key("a")))
-        let values = try store.formerValues(of: item)
+        let values = try store.histories.values(of: item)
         #expect(values.damaged == [2])
         #expect(values.values.allSatisfy { $0.accessibility == .afterFirstUnlock })
         #expect(try formerTexts == (change.replacesSecret ? ["present"] : []) + ["third", "first"])

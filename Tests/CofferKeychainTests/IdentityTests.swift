@@ -52,8 +52,8 @@ import Testing
         }
         let store = try fixture.open(state)
         let certificate = try #require(try store.find(found))
-        #expect(try store.privateKey(of: certificate, in: ["one"]) == nil)
-        let both = try #require(try store.privateKey(of: certificate, in: ["one", "other"]))
+        #expect(try store.index.privateKey(of: certificate, in: ["one"]) == nil)
+        let both = try #require(try store.index.privateKey(of: certificate, in: ["one", "other"]))
         #expect(both.attributes.group == "other")
     }
 
@@ -62,9 +62,9 @@ import Testing
         let store = try fixture.open(.unlocked)
         let certificate = try certificate(store, in: "one")
         for group in ["other", "one"] { try key(store, in: group) }
-        #expect(try store.privateKey(of: certificate, in: ["one"])?.attributes.group == "one")
-        #expect(try store.privateKey(of: certificate, in: ["other"])?.attributes.group == "other")
-        #expect(try store.privateKey(of: certificate, in: []) == nil)
+        #expect(try store.index.privateKey(of: certificate, in: ["one"])?.attributes.group == "one")
+        #expect(try store.index.privateKey(of: certificate, in: ["other"])?.attributes.group == "other")
+        #expect(try store.index.privateKey(of: certificate, in: []) == nil)
     }
 
     @Test func `takes a key that has what is asked for, and no other`() throws {
@@ -72,13 +72,13 @@ import Testing
         let store = try fixture.open(.unlocked)
         let certificate = try certificate(store, in: "one")
         try key(store, in: "one")
-        let right = try store.privateKey(of: certificate, in: ["one"], with: [.keyType: .text("ed25519")])
+        let right = try store.index.privateKey(of: certificate, in: ["one"], with: [.keyType: .text("ed25519")])
         #expect(right != nil)
         let wrong: [[KeychainAttribute: AttributeValue]] = [
             [.keyType: .text("x25519")], [.keyClass: .text("public")], [.applicationLabel: .bytes([1])],
         ]
         for attributes in wrong {
-            #expect(try store.privateKey(of: certificate, in: ["one"], with: attributes) == nil)
+            #expect(try store.index.privateKey(of: certificate, in: ["one"], with: attributes) == nil)
         }
     }
 }

@@ -124,15 +124,15 @@ private struct RowCheck: ~Copyable {
         let keys = ["a", "b"].map { GenericPasswordKey(group: RowCatalog.group, service: "s", account: $0) }
         var uses: [() throws -> Void] = [
             { _ = try store.count() }, { try store.forEachItem { _ = try? $0.get() } },
-            { _ = try store.search(ItemQuery(groups: [RowCatalog.group])) },
+            { _ = try store.index.search(ItemQuery(groups: [RowCatalog.group])) },
             { _ = try store.quarantineTable.entries(after: 0, order) }, { _ = try store.countWantingPasscode() },
         ]
         for key in keys {
             uses.append({ _ = try store.open(key) })
             uses.append({
                 guard let item = try store.find(key) else { return }
-                for value in try store.formerValues(of: item).values {
-                    _ = try store.formerSecret(value.number, of: item)
+                for value in try store.histories.values(of: item).values {
+                    _ = try store.histories.secret(value.number, of: item)
                 }
             })
             uses.append({

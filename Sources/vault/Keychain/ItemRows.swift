@@ -91,7 +91,7 @@ struct ItemRows: SealedTable {
 
     private func hasTags(of attributes: ItemAttributes, _ number: Int64) throws -> Bool {
         for tag in ItemTags.tags(of: attributes, under: store.keys.catalog.search) {
-            if try !store.hasTag(tag, number) { return false }
+            if try !store.index.hasTag(tag, number) { return false }
         }
         return true
     }
@@ -99,7 +99,7 @@ struct ItemRows: SealedTable {
     // MARK: Moving
 
     func mend(_ number: Int64, _ seen: Examination<ItemAttributes>, _ now: Int64) throws -> Int {
-        if let attributes = seen.contents { try store.addTags(of: attributes, number) }
+        if let attributes = seen.contents { try store.index.addTags(of: attributes, number) }
         return 0
     }
 
@@ -111,7 +111,7 @@ struct ItemRows: SealedTable {
     ) throws -> Int {
         try connection.transaction {
             if let attributes = seen.contents {
-                try store.removeTags(of: attributes, number)
+                try store.index.removeTags(of: attributes, number)
             } else {
                 try connection.execute("DELETE FROM keychain_tags WHERE item = ?", .integer(number))
             }
@@ -131,7 +131,7 @@ struct ItemRows: SealedTable {
         ) { _ in true } ?? false
     }
 
-    func complete(_ number: Int64, _ contents: ItemAttributes) throws { try store.addTags(of: contents, number) }
+    func complete(_ number: Int64, _ contents: ItemAttributes) throws { try store.index.addTags(of: contents, number) }
 
     /// Destroys the former values of a row that no other item has.
     func discard(_ number: Int64) throws {

@@ -89,6 +89,30 @@ struct ItemSeals {
         }
     }
 
+    /// Wraps the key of an item for another class.
+    ///
+    /// - Parameter wrappedKey: The wrapped key, and the check value of a password after it, which does not change.
+    func rewrap(
+        _ wrappedKey: [UInt8],
+        of item: KeychainItem,
+        to accessibility: Accessibility
+    ) throws(CofferError) -> [UInt8] {
+        if item.isLeftBehind { throw .leftBehind(item) }
+        do {
+            let count = item.accessibility.wrappedKeyBytes
+            let kept = wrappedKey.dropFirst(count)
+            let rewrapped = unsafe try keys.rewrapItemKey(
+                wrappedKey.span.bytes.extracting(first: count),
+                from: item.accessibility,
+                to: accessibility,
+                of: item.id
+            )
+            return rewrapped + kept
+        } catch {
+            throw error.cofferError(item.attributes.quoted, in: keys.state, for: .write)
+        }
+    }
+
     func item(_ metadata: ItemMetadata, _ row: Int64, _ id: ItemID, _ accessibility: Accessibility) -> KeychainItem {
         KeychainItem(
             row: row,

@@ -87,7 +87,7 @@ extension KeychainStore {
         guard PasswordBinding(control) != PasswordBinding(item.attributes.accessControl) else { return rebound }
         try checkWritable(item, as: item.accessibility)
         try connection.transaction {
-            try rebindFormerValues(of: item, to: attributes, context)
+            try histories.rebind(of: item, to: attributes, context)
             let secret = try secret(of: item, with: context)
             let sealed = try seals.seal(secret, of: item.id, as: item.accessibility, attributes, context?.password)
             let metadata = seals.metadata(

@@ -1,6 +1,8 @@
 package import CofferCore
 package import CofferDatabase
 internal import CofferKeys
+internal import CofferMemory
+package import CofferPast
 
 // Checking every row, a few at a time: whether it is authentic, and whether look-ups find it.
 
@@ -60,6 +62,52 @@ extension KeychainStore {
     /// Has the indices of the items rebuilt, as ``SealedTable/rebuildIndices(without:_:_:_:)``.
     package func rebuildIndices(_ order: CheckOrder, _ rebuild: () throws -> Void) throws -> [Finding] {
         try items.rebuildIndices(without: try items.duplicates(), quarantineTable, order, rebuild)
+    }
+
+    // MARK: Former values
+
+    /// Checks a row of the past.
+    ///
+    /// - Parameters:
+    ///   - row: The row.
+    ///   - reference: The reference of its item.
+    ///   - groups: The groups whose names the client may know.
+    /// - Returns: `nil` if there is no such item, and none in quarantine can be it.
+    package func check(_ row: PastRow, of reference: ItemID, for groups: AccessGroups) throws -> PastCondition? {
+        let item: KeychainItem
+        do {
+            guard let found = try find(reference) else { return try mayBeOwned(row, by: reference) ? .whole : nil }
+            item = found
+        } catch let error as CofferError where error.code == .interactionNotAllowed {
+            return .sealed
+        } catch let error where error.isDamage {
+            // The former values of a damaged item wait for it.
+            return .whole
+        }
+        guard row.isFormer else { return .whole }
+        var seen = Examination<ItemAttributes>()
+        do {
+            let value = try histories.formerValue(row, of: item)
+            if item.isLeftBehind { return .whole }
+            try seen.trySecret { try histories.openSecret(of: value, item, with: nil).count == value.byteCount }
+        } catch let error where error.isDamage {
+            seen.damage = .metadata
+        }
+        if seen.damage != nil { return .damaged(name: item.attributes.name(for: groups)) }
+        return seen.isSealed ? .sealed : .whole
+    }
+
+    /// Whether an item that was not found by its reference may be there: the index may be damaged, or in a row in quarantine
+    /// the reference.
+    private func mayBeOwned(_ row: PastRow, by reference: ItemID) throws -> Bool {
+        if row.node != nil { return false }
+        return try connection.row(
+            """
+            SELECT 1 FROM keychain_quarantine
+            UNION ALL SELECT 1 FROM keychain_items NOT INDEXED WHERE uuid = ? LIMIT 1
+            """,
+            .blob(reference.bytes)
+        ) { _ in true } ?? false
     }
 
     // MARK: Tags

@@ -60,7 +60,7 @@ extension KeychainStore {
     /// - Throws: ``DatabaseError``.
     package func sealedDeposits(_ query: ItemQuery) throws -> [Int64] {
         guard !keys.opensNames, query.isDecidedByTags else { return [] }
-        let page = try search(query)
+        let page = try index.search(query)
         guard page.items.isEmpty, page.damagedRows.isEmpty, page.next == nil else { return [] }
         let areDeposits = try page.sealedRows.allSatisfy { number in
             try sealedRow(number)?.accessibility == .whenUnlockedDeposit
@@ -83,7 +83,8 @@ extension KeychainStore {
         by secret: borrowing SecretBytes,
         now: Int64
     ) throws -> (id: ItemID, attributes: ItemAttributes)? {
-        guard let found = try sealedRow(row), let itemClass = query.itemClass, let group = try group(of: row, query)
+        guard let found = try sealedRow(row), let itemClass = query.itemClass,
+            let group = try index.group(of: row, query)
         else { return nil }
         // The others come back from what is set aside.
         var attributes = ItemAttributes(itemClass, in: group, AttributeValues(query.exact))
@@ -151,7 +152,7 @@ extension KeychainStore {
         let metadata = seals.metadata(attributes, sealed, of: secret.count, created: now, modified: now)
         try connection.transaction {
             // The first one has the attributes; of the others as many are kept as a history has at most.
-            if let image = try image(ofRow: row.number) {
+            if let image = try RowImage.ofItem(row.number, in: connection) {
                 try past.setAside(image, of: row.id, keeping: Limits.historyValues)
             }
             try connection.execute(
@@ -177,7 +178,7 @@ extension KeychainStore {
     }
 
     private func restoreReplaced(of item: KeychainItem) throws {
-        guard let tag = try image(ofRow: item.row)?.tag else { return }
+        guard let tag = try RowImage.ofItem(item.row, in: connection)?.tag else { return }
         // One that was exchanged is no former value of this item.
         let replaced = try past.aside(of: item.id).compactMap { image in
             image.id == item.id ? try? seals.opened(image, item.attributes.quoted) : nil
@@ -192,7 +193,7 @@ extension KeychainStore {
         }
         let dates = replaced.dropFirst().map(\.metadata.modified) + [item.modified]
         for (former, date) in zip(replaced, dates) where attributes.historyLimit > 0 {
-            try addFormerValue(former.image, of: item, replaced: date)
+            try histories.add(former.image, of: item, replaced: date)
         }
         try past.trim(item.id, to: attributes.historyLimit)
         try rewrite(item, attributes, created: first.metadata.created)

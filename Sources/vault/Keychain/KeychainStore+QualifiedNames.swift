@@ -15,7 +15,7 @@ extension KeychainStore {
         var (place, seenCount): (Int64?, Int) = (nil, 0)
         repeat {
             let query = ItemQuery(name.query, groups: [group])
-            let page = try search(query, after: place, lookingAt: Limits.queryBatch)
+            let page = try index.search(query, after: place, lookingAt: Limits.queryBatch)
             if !page.sealedRows.isEmpty { throw CofferError.locked(name.quoted, in: state, for: .read) }
             items += page.items.filter(name.names)
             damaged = damaged ?? page.damaged.first

@@ -43,7 +43,7 @@ extension KeychainStore {
     package func remove(_ item: KeychainItem, with context: AuthenticationContext? = nil) throws {
         try authorizeWrite(item, context)
         try connection.transaction {
-            try removeTags(of: item.attributes, item.row)
+            try index.removeTags(of: item.attributes, item.row)
             try connection.execute("DELETE FROM keychain_items WHERE id = ?", .integer(item.row))
         }
     }

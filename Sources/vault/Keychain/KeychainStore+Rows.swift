@@ -59,24 +59,12 @@ extension KeychainStore {
             .blob(sealed.secret)
         )
         let row = connection.lastInsertedRowID
-        try addTags(of: metadata.attributes, row)
+        try index.addTags(of: metadata.attributes, row)
         return seals.item(metadata, row, id, accessibility)
     }
 
     func noteExpiry(of attributes: ItemAttributes) {
         if let date = attributes.expiryDate { noteExpiry(date) }
-    }
-
-    func addTags(of attributes: ItemAttributes, _ row: Int64) throws {
-        for tag in ItemTags.tags(of: attributes, under: keys.catalog.search) { try addTag(tag, row) }
-    }
-
-    func addTag(_ tag: [UInt8], _ row: Int64) throws {
-        try connection.execute(
-            "INSERT OR IGNORE INTO keychain_tags (tag, item) VALUES (?, ?)",
-            .blob(tag),
-            .integer(row)
-        )
     }
 
     /// Reads the row with the same primary key.

@@ -146,10 +146,10 @@ extension KeychainStore {
             if item.isLeftBehind {
                 try past.removeAll(of: item.id)
             } else {
-                try keepFormerValue(of: item, limit: attributes.historyLimit, now: now)
+                try histories.keepSecret(of: item, limit: attributes.historyLimit, now: now)
             }
             try write(metadata, sealed, item, accessibility)
-            if accessibility != item.accessibility { try rewrapFormerValues(of: item, to: accessibility) }
+            if accessibility != item.accessibility { try histories.rewrap(of: item, to: accessibility) }
         }
     }
 
@@ -167,7 +167,7 @@ extension KeychainStore {
         ) { row in SealedSecret(wrappedKey: try row.blob(0), secret: try row.blob(1)) }
         guard var sealed else { return }
         if accessibility != item.accessibility {
-            sealed.wrappedKey = try rewrap(sealed.wrappedKey, of: item, to: accessibility)
+            sealed.wrappedKey = try seals.rewrap(sealed.wrappedKey, of: item, to: accessibility)
         }
         let metadata = ItemMetadata(
             attributes: attributes,
@@ -179,30 +179,8 @@ extension KeychainStore {
         )
         try connection.transaction {
             try past.trim(item.id, to: attributes.historyLimit)
-            if accessibility != item.accessibility { try rewrapFormerValues(of: item, to: accessibility) }
+            if accessibility != item.accessibility { try histories.rewrap(of: item, to: accessibility) }
             try write(metadata, sealed, item, accessibility)
-        }
-    }
-
-    /// - Parameter wrappedKey: The wrapped key, and the check value of a password after it, which does not change.
-    func rewrap(
-        _ wrappedKey: [UInt8],
-        of item: KeychainItem,
-        to accessibility: Accessibility
-    ) throws(CofferError) -> [UInt8] {
-        if item.isLeftBehind { throw .leftBehind(item) }
-        do {
-            let count = item.accessibility.wrappedKeyBytes
-            let kept = wrappedKey.dropFirst(count)
-            let rewrapped = unsafe try keys.rewrapItemKey(
-                wrappedKey.span.bytes.extracting(first: count),
-                from: item.accessibility,
-                to: accessibility,
-                of: item.id
-            )
-            return rewrapped + kept
-        } catch {
-            throw error.cofferError(item.attributes.quoted, in: keys.state, for: .write)
         }
     }
 
@@ -248,24 +226,10 @@ extension KeychainStore {
             )
         }
         if item.attributes.hasTags(of: metadata.attributes) { return }
-        try replaceTags(
+        try index.replaceTags(
             ItemTags.tags(of: item.attributes, under: keys.catalog.search),
             by: ItemTags.tags(of: metadata.attributes, under: keys.catalog.search),
             item.row
         )
-    }
-
-    /// Writes and removes only what differs.
-    func replaceTags(_ former: [[UInt8]], by tags: [[UInt8]], _ row: Int64) throws {
-        for tag in former where !tags.contains(tag) { try removeTag(tag, row) }
-        for tag in tags where !former.contains(tag) { try addTag(tag, row) }
-    }
-
-    func removeTags(of attributes: ItemAttributes, _ row: Int64) throws {
-        for tag in ItemTags.tags(of: attributes, under: keys.catalog.search) { try removeTag(tag, row) }
-    }
-
-    func removeTag(_ tag: [UInt8], _ row: Int64) throws {
-        try connection.execute("DELETE FROM keychain_tags WHERE tag = ? AND item = ?", .blob(tag), .integer(row))
     }
 }

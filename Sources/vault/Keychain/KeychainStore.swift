@@ -16,6 +16,8 @@ package final class KeychainStore {
     let keys: VaultKeys
     let past: PastStore
     let seals: ItemSeals
+    package let index: ItemIndex
+    package let histories: ItemHistories
     /// Whether the passcode is being removed: no item that requires one can be added meanwhile.
     package var isLosingPasscode = false
     /// Called with the expiry date of each item that is stored, in milliseconds since 1970, whether or not that is rolled
@@ -28,6 +30,8 @@ package final class KeychainStore {
         self.keys = keys
         past = PastStore(connection: connection, keys: keys)
         seals = ItemSeals(keys: keys)
+        index = ItemIndex(connection: connection, seals: seals)
+        histories = ItemHistories(connection: connection, past: past, seals: seals)
     }
 
     /// The state of the vault.
@@ -64,6 +68,29 @@ package final class KeychainStore {
     /// Finds the item with the same primary key.
     func find(_ attributes: ItemAttributes) throws -> KeychainItem? {
         try row(of: attributes) { row in try seals.item(in: row, expecting: attributes) }
+    }
+
+    /// The item with a persistent reference.
+    ///
+    /// - Returns: The item; `nil` if there is none.
+    /// - Throws: `decode` if its row is damaged; ``DatabaseError``.
+    package func find(_ reference: ItemID) throws -> KeychainItem? {
+        let found = try connection.row(
+            """
+            SELECT id, uuid, class_key, primary_tag, metadata, wrapped_key, secret FROM keychain_items
+            WHERE uuid = ?
+            """,
+            .blob(reference.bytes)
+        ) { row in try seals.item(in: row, expecting: nil) }
+        if found != nil || connection.faults.first == nil { return found }
+        // The index may be what is damaged.
+        return try connection.row(
+            """
+            SELECT id, uuid, class_key, primary_tag, metadata, wrapped_key, secret FROM keychain_items NOT INDEXED
+            WHERE uuid = ? LIMIT 1
+            """,
+            .blob(reference.bytes)
+        ) { row in try seals.item(in: row, expecting: nil) }
     }
 
     // MARK: Changing

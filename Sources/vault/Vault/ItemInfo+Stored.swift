@@ -15,7 +15,7 @@ package struct ItemDetails {
         attributes = item.allValues
         user = item.attributes.user
         accessControl = item.attributes.accessControl
-        formerValueCount = try keychain.formerValueCount(of: item)
+        formerValueCount = try keychain.histories.count(of: item)
     }
 }
 

@@ -127,7 +127,7 @@ package final class ItemListing<Entry>: SlicedWork {
     ///
     /// - Returns: The last row that was scanned, and whether it is the last of all.
     private func scanSecrets(after row: Int64?, _ keychain: KeychainStore) throws -> (last: Int64?, isAtEnd: Bool) {
-        let batch = try keychain.search(query, after: row, lookingAt: min(Limits.queryBatch, quota.rowsLeft))
+        let batch = try keychain.index.search(query, after: row, lookingAt: min(Limits.queryBatch, quota.rowsLeft))
         quota.addRows(batch.lookedAt)
         for item in batch.items {
             add(item)

@@ -111,7 +111,7 @@ extension ItemHandlers {
             }
         }
         var since = item.created
-        let former = try keychain.formerValues(of: item)
+        let former = try keychain.histories.values(of: item)
         guard former.damaged.isEmpty else {
             throw CofferError.damaged(
                 "a former value of \(item.attributes.quoted)",
@@ -119,7 +119,7 @@ extension ItemHandlers {
             )
         }
         for value in former.values.reversed() {
-            _ = try add(try keychain.formerSecret(value.number, of: item, with: context), since: since)
+            _ = try add(try keychain.histories.secret(value.number, of: item, with: context), since: since)
             since = value.replaced
         }
         let inode = try add(try keychain.secret(of: item, with: context), since: since)

@@ -54,7 +54,7 @@ extension KeychainHandlers {
         _ keychain: KeychainStore,
         _ caller: Caller
     ) throws -> Reply {
-        var found = try keychain.formerValues(of: item)
+        var found = try keychain.histories.values(of: item)
         if let number = params.number {
             found.values = found.values.filter { $0.number == number }
             found.damaged = found.damaged.filter { $0 == number }
@@ -75,7 +75,7 @@ extension KeychainHandlers {
         }
         // If there is no value of that number, the error lists those that exist.
         let number = params.number ?? found.values[0].number
-        let secret = try keychain.formerSecret(number, of: item, with: caller.context)
+        let secret = try keychain.histories.secret(number, of: item, with: caller.context)
         guard item.isExtractable else {
             throw CofferError.staysInside(item)
         }
@@ -87,7 +87,7 @@ extension KeychainHandlers {
     package func keychainRestore(_ params: KeychainRestoreParameters, _ call: Call) throws -> Step {
         try withItem(of: params.query, call, to: "restore an earlier value") { item, catalog in
             let keychain = catalog.keychain
-            let secret: SecretBytes? = try keychain.formerSecret(params.number, of: item, with: call.caller.context)
+            let secret: SecretBytes? = try keychain.histories.secret(params.number, of: item, with: call.caller.context)
             try catalog.change { changes in
                 try keychain.update(
                     item,

@@ -102,7 +102,7 @@ final class KeychainSearch: SlicedWork {
     /// Scans some more rows.
     private func nextBatch() throws -> SearchPage {
         let looks = min(Limits.queryBatch, Limits.queryItems - doneCount)
-        let batch = try keychain.search(query, after: place, lookingAt: looks)
+        let batch = try keychain.index.search(query, after: place, lookingAt: looks)
         doneCount += batch.lookedAt
         damaged = damaged ?? batch.damaged.first
         return batch
@@ -199,7 +199,7 @@ final class KeychainSearch: SlicedWork {
         var key: KeychainItem?
         if query.itemClass == .identity {
             do {
-                key = try keychain.privateKey(of: item, in: query.groups, with: keyAttributes)
+                key = try keychain.index.privateKey(of: item, in: query.groups, with: keyAttributes)
             } catch let error as CofferError where error.code == .interactionNotAllowed {
                 if isForFirst { throw error }
                 sealedCount += 1
@@ -296,7 +296,7 @@ final class KeychainSelection: SlicedWork {
         earlier += found.map(\.id)
         found = []
         repeat {
-            let batch = try catalog.keychain.search(query, after: place, lookingAt: Limits.queryBatch)
+            let batch = try catalog.keychain.index.search(query, after: place, lookingAt: Limits.queryBatch)
             doneCount += batch.lookedAt
             damaged = damaged ?? batch.damaged.first
             if !batch.sealedRows.isEmpty {

@@ -118,7 +118,14 @@ package struct SearchPage {
     package var lookedAt = 0
 }
 
-extension KeychainStore {
+/// The tags of items, and searches by them.
+package struct ItemIndex {
+    let connection: Connection
+    let seals: ItemSeals
+    private var keys: VaultKeys { seals.keys }
+
+    // MARK: Searching
+
     /// Searches items.
     ///
     /// A query with an attribute that has a tag scans only items with that tag; any other query scans all items of the
@@ -166,29 +173,6 @@ extension KeychainStore {
         // It may have stopped exactly at the end: the next page shows that.
         if page.lookedAt == looks || page.items.count == limit { page.next = page.last }
         return page
-    }
-
-    /// The item with a persistent reference.
-    ///
-    /// - Returns: The item; `nil` if there is none.
-    /// - Throws: `decode` if its row is damaged; ``DatabaseError``.
-    package func find(_ reference: ItemID) throws -> KeychainItem? {
-        let found = try connection.row(
-            """
-            SELECT id, uuid, class_key, primary_tag, metadata, wrapped_key, secret FROM keychain_items
-            WHERE uuid = ?
-            """,
-            .blob(reference.bytes)
-        ) { row in try seals.item(in: row, expecting: nil) }
-        if found != nil || connection.faults.first == nil { return found }
-        // The index may be what is damaged.
-        return try connection.row(
-            """
-            SELECT id, uuid, class_key, primary_tag, metadata, wrapped_key, secret FROM keychain_items NOT INDEXED
-            WHERE uuid = ? LIMIT 1
-            """,
-            .blob(reference.bytes)
-        ) { row in try seals.item(in: row, expecting: nil) }
     }
 
     /// The private key that forms an identity with a certificate.
@@ -315,5 +299,33 @@ extension KeychainStore {
             in: group,
             under: keys.catalog.search
         )
+    }
+
+    // MARK: Tags
+
+    func addTags(of attributes: ItemAttributes, _ row: Int64) throws {
+        for tag in ItemTags.tags(of: attributes, under: keys.catalog.search) { try addTag(tag, row) }
+    }
+
+    func addTag(_ tag: [UInt8], _ row: Int64) throws {
+        try connection.execute(
+            "INSERT OR IGNORE INTO keychain_tags (tag, item) VALUES (?, ?)",
+            .blob(tag),
+            .integer(row)
+        )
+    }
+
+    /// Writes and removes only what differs.
+    func replaceTags(_ former: [[UInt8]], by tags: [[UInt8]], _ row: Int64) throws {
+        for tag in former where !tags.contains(tag) { try removeTag(tag, row) }
+        for tag in tags where !former.contains(tag) { try addTag(tag, row) }
+    }
+
+    func removeTags(of attributes: ItemAttributes, _ row: Int64) throws {
+        for tag in ItemTags.tags(of: attributes, under: keys.catalog.search) { try removeTag(tag, row) }
+    }
+
+    func removeTag(_ tag: [UInt8], _ row: Int64) throws {
+        try connection.execute("DELETE FROM keychain_tags WHERE tag = ? AND item = ?", .blob(tag), .integer(row))
     }
 }

@@ -3,7 +3,7 @@ internal import CofferCrypto
 internal import CofferDatabase
 internal import CofferKeys
 package import CofferMemory
-package import CofferPast
+internal import CofferPast
 
 /// A former value of an item's secret.
 package struct FormerValue: Sendable {
@@ -35,13 +35,16 @@ package struct FormerValues {
     package var damaged: [Int64] = []
 }
 
-// A former value is the row of the item as it was.
+/// The former values of items, each of which is the row of its item as it was.
+package struct ItemHistories {
+    let connection: Connection
+    let past: PastStore
+    let seals: ItemSeals
 
-extension KeychainStore {
     /// The former values of an item's secret.
     ///
     /// - Throws: `decode` if the item is one of its former rows, put back; ``DatabaseError``.
-    package func formerValues(of item: KeychainItem) throws -> FormerValues {
+    package func values(of item: KeychainItem) throws -> FormerValues {
         let present = try connection.row(
             "SELECT wrapped_key FROM keychain_items WHERE id = ?",
             .integer(item.row)
@@ -61,7 +64,7 @@ extension KeychainStore {
     }
 
     /// The number of former values of an item's secret, damaged ones included.
-    package func formerValueCount(of item: KeychainItem) throws -> Int { try past.count(of: item.id) }
+    package func count(of item: KeychainItem) throws -> Int { try past.count(of: item.id) }
 
     /// Opens a former value of an item's secret.
     ///
@@ -69,8 +72,8 @@ extension KeychainStore {
     ///   - number: The number of the value.
     ///   - item: The item.
     ///   - context: The authentication of the client.
-    /// - Throws: `itemNotFound` if it is not kept; as ``secret(of:with:)``.
-    package func formerSecret(
+    /// - Throws: `itemNotFound` if it is not kept; as ``KeychainStore/secret(of:with:)``.
+    package func secret(
         _ number: Int64,
         of item: KeychainItem,
         with context: AuthenticationContext? = nil
@@ -83,13 +86,13 @@ extension KeychainStore {
             )
         }
         let value = try formerValue(row, of: item)
-        guard value.isAvailable(in: keys.state, as: item.accessibility) else {
-            throw CofferError.locked(item.attributes.quoted, in: keys.state, for: .read)
+        guard value.isAvailable(in: seals.keys.state, as: item.accessibility) else {
+            throw CofferError.locked(item.attributes.quoted, in: seals.keys.state, for: .read)
         }
         return try openSecret(of: value, item, with: context)
     }
 
-    private func openSecret(
+    func openSecret(
         of value: FormerValue,
         _ item: KeychainItem,
         with context: AuthenticationContext?
@@ -103,7 +106,7 @@ extension KeychainStore {
         )
     }
 
-    private func formerValue(_ row: PastRow, of item: KeychainItem) throws -> FormerValue {
+    func formerValue(_ row: PastRow, of item: KeychainItem) throws -> FormerValue {
         let subject = "an earlier value of \(item.attributes.quoted)"
         let former = try past.open(row, subject)
         guard former.image.id == item.id else {
@@ -115,12 +118,14 @@ extension KeychainStore {
     // MARK: Keeping
 
     /// Adds the current secret of an item to its former values, and removes the oldest ones beyond the limit.
-    func keepFormerValue(of item: KeychainItem, limit: Int, now: Int64) throws {
-        if limit > 0, let image = try image(ofRow: item.row) { try addFormerValue(image, of: item, replaced: now) }
+    func keepSecret(of item: KeychainItem, limit: Int, now: Int64) throws {
+        if limit > 0, let image = try RowImage.ofItem(item.row, in: connection) {
+            try add(image, of: item, replaced: now)
+        }
         try past.trim(item.id, to: limit)
     }
 
-    func addFormerValue(_ image: RowImage, of item: KeychainItem, replaced: Int64) throws {
+    func add(_ image: RowImage, of item: KeychainItem, replaced: Int64) throws {
         try past.add(
             formerRow(image, replaced, item.accessibility),
             to: item.id,
@@ -137,21 +142,21 @@ extension KeychainStore {
     /// Damaged ones stay as they are.
     ///
     /// - Throws: `interactionNotAllowed` if the class key of one of them is not in memory.
-    func rewrapFormerValues(of item: KeychainItem, to accessibility: Accessibility) throws {
-        for value in try formerValues(of: item).values where value.accessibility != accessibility {
+    func rewrap(of item: KeychainItem, to accessibility: Accessibility) throws {
+        for value in try values(of: item).values where value.accessibility != accessibility {
             let image = value.opened.image
-            let wrappedKey = try rewrap(image.wrappedKey, of: item.with(value.accessibility), to: accessibility)
+            let wrappedKey = try seals.rewrap(image.wrappedKey, of: item.with(value.accessibility), to: accessibility)
             try write(value, SealedSecret(wrappedKey: wrappedKey, secret: image.secret), as: accessibility)
         }
     }
 
     /// Seals the former values anew when the access control of an item changes.
-    func rebindFormerValues(
+    func rebind(
         of item: KeychainItem,
         to attributes: ItemAttributes,
         _ context: AuthenticationContext?
     ) throws {
-        for value in try formerValues(of: item).values {
+        for value in try values(of: item).values {
             let secret = try openSecret(of: value, item, with: context)
             let sealed = try seals.seal(secret, of: item.id, as: item.accessibility, attributes, context?.password)
             try write(value, sealed, as: item.accessibility)
@@ -170,52 +175,6 @@ extension KeychainStore {
             as: value.row,
             wantsPasscode: accessibility.wantsPasscode
         )
-    }
-
-    // MARK: Checking
-
-    /// Checks a row of the past.
-    ///
-    /// - Parameters:
-    ///   - row: The row.
-    ///   - reference: The reference of its item.
-    ///   - groups: The groups whose names the client may know.
-    /// - Returns: `nil` if there is no such item, and none in quarantine can be it.
-    package func check(_ row: PastRow, of reference: ItemID, for groups: AccessGroups) throws -> PastCondition? {
-        let item: KeychainItem
-        do {
-            guard let found = try find(reference) else { return try mayBeOwned(row, by: reference) ? .whole : nil }
-            item = found
-        } catch let error as CofferError where error.code == .interactionNotAllowed {
-            return .sealed
-        } catch let error where error.isDamage {
-            // The former values of a damaged item wait for it.
-            return .whole
-        }
-        guard row.isFormer else { return .whole }
-        var seen = Examination<ItemAttributes>()
-        do {
-            let value = try formerValue(row, of: item)
-            if item.isLeftBehind { return .whole }
-            try seen.trySecret { try openSecret(of: value, item, with: nil).count == value.byteCount }
-        } catch let error where error.isDamage {
-            seen.damage = .metadata
-        }
-        if seen.damage != nil { return .damaged(name: item.attributes.name(for: groups)) }
-        return seen.isSealed ? .sealed : .whole
-    }
-
-    /// Whether an item that was not found by its reference may be there: the index may be damaged, or in a row in quarantine
-    /// the reference.
-    private func mayBeOwned(_ row: PastRow, by reference: ItemID) throws -> Bool {
-        if row.node != nil { return false }
-        return try connection.row(
-            """
-            SELECT 1 FROM keychain_quarantine
-            UNION ALL SELECT 1 FROM keychain_items NOT INDEXED WHERE uuid = ? LIMIT 1
-            """,
-            .blob(reference.bytes)
-        ) { _ in true } ?? false
     }
 }
 

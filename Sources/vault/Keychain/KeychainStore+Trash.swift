@@ -12,9 +12,9 @@ struct OpenedImage: Sendable {
     let accessibility: Accessibility
 }
 
-extension KeychainStore {
-    /// A row as it is; `nil` if there is none.
-    func image(ofRow number: Int64) throws -> RowImage? {
+extension RowImage {
+    /// The row of an item as it is; `nil` if there is none.
+    static func ofItem(_ number: Int64, in connection: Connection) throws -> RowImage? {
         try connection.row(
             "SELECT uuid, class_key, primary_tag, metadata, wrapped_key, secret FROM keychain_items WHERE id = ?",
             .integer(number)
@@ -32,9 +32,9 @@ extension KeychainStore {
             )
         }
     }
+}
 
-    // MARK: The trash
-
+extension KeychainStore {
     /// Moves an item to the trash, within the open transaction.
     ///
     /// - Parameters:
@@ -49,7 +49,7 @@ extension KeychainStore {
         at moment: TrashMoment
     ) throws -> Int64 {
         try authorizeWrite(item, context)
-        guard let image = try image(ofRow: item.row) else {
+        guard let image = try RowImage.ofItem(item.row, in: connection) else {
             throw CofferError.damaged(item.attributes.quoted, found: "its row is missing")
         }
         let label = TrashLabel(
