@@ -15,7 +15,7 @@ extension OpenStore {
     func create(_ path: String, _ protectionClass: ProtectionClass = .none) throws -> OpenFile {
         let file = try store.openFiles.create(try ItemName(path), in: "default", as: protectionClass, now: 1000)
         store.settleDurably()
-        file.handleCount += 1
+        file.use.handleCount += 1
         return file
     }
 
@@ -26,7 +26,7 @@ extension OpenStore {
         let finished = try salvaging ? store.openFiles.finishSalvaging(opening) : store.openFiles.finish(opening)
         let file = try #require(finished)
         if operation == .write { try store.openFiles.prepareWriting(file) }
-        file.handleCount += 1
+        file.use.handleCount += 1
         return file
     }
 
@@ -60,7 +60,7 @@ extension OpenStore {
     }
 
     func close(_ file: OpenFile) {
-        file.handleCount -= 1
+        file.use.handleCount -= 1
         store.openFiles.close(file)
     }
 
@@ -96,7 +96,7 @@ extension OpenStore {
             let found = try plan.salvage(to: { saved += $0.withUnsafeBytes { Array($0) } })
             damaged += found.map(\.lowerBound)
         }
-        return (saved, damaged, !file.hasItsRows)
+        return (saved, damaged, !file.integrity.hasItsRows)
     }
 
     /// The number of a file in the catalog.

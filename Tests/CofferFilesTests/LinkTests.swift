@@ -183,7 +183,7 @@ extension OpenStore {
     @Test func `an open file keeps its content when its last name goes, and not before`() throws {
         let open = try OpenStore()
         let file = try open.store.openFiles.create(try ItemName("a"), in: "default", as: .complete, now: 5)
-        file.handleCount = 1
+        file.use.handleCount = 1
         open.store.settleDurably()
         try open.link("a", "b")
         try open.unlink("a")

@@ -33,7 +33,8 @@ package final class ChunkLog {
             !kept.contains(file.id)
         else { return nil }
         let byteCount = overlay.loggedByteCount(of: file.pendingSlots)
-        guard byteCount <= Limits.loggedBytes, file.loggedByteCount + byteCount <= Limits.loggedBytesOfFile,
+        guard byteCount <= Limits.loggedBytes,
+            file.overlayState.loggedByteCount + byteCount <= Limits.loggedBytesOfFile,
             self.byteCount + byteCount <= Limits.loggedBytesOfVault
         else { return nil }
         var logged: [LoggedChunk] = []
@@ -48,7 +49,7 @@ package final class ChunkLog {
     func add(_ logged: [LoggedChunk], of file: OpenFile) throws {
         for chunk in logged {
             isUsed = true
-            file.loggedByteCount += chunk.stored.count
+            file.overlayState.loggedByteCount += chunk.stored.count
             byteCount += chunk.stored.count
             try connection.execute(
                 "INSERT OR REPLACE INTO file_logged_chunks (content, slot, stored) VALUES (?, ?, ?)",
@@ -67,7 +68,7 @@ package final class ChunkLog {
 
     /// Notes that the overlay of a file could not be synced.
     package func noteFailedSync(of file: OpenFile) {
-        if file.loggedByteCount > 0 { kept.insert(file.id) }
+        if file.overlayState.loggedByteCount > 0 { kept.insert(file.id) }
     }
 
     /// Drops what was logged of a content, within the open transaction.
@@ -89,8 +90,8 @@ package final class ChunkLog {
 
     /// Counts the chunks of a file as logged no more.
     func settle(_ file: OpenFile) {
-        byteCount -= file.loggedByteCount
-        file.loggedByteCount = 0
+        byteCount -= file.overlayState.loggedByteCount
+        file.overlayState.loggedByteCount = 0
     }
 
     // MARK: After a crash

@@ -40,7 +40,7 @@ package struct FilePlans {
             let indices = (part.lowerBound / chunkBytes)...((part.upperBound - 1) / chunkBytes)
             sources = try self.sources(of: indices, in: file)
         }
-        file.beginRead()
+        file.slots.beginRead()
         return ReadPlan(content: file.content, range: part, sources: sources)
     }
 
@@ -79,7 +79,7 @@ package struct FilePlans {
                 WritePlan.Piece(
                     index: index,
                     source: source,
-                    slot: file.takeSlot(),
+                    slot: file.slots.take(),
                     range: range,
                     byteCount: max(source.byteCount, range.upperBound)
                 )
@@ -121,7 +121,7 @@ package struct FilePlans {
         let piece = WritePlan.Piece(
             index: index,
             source: .slot(slot),
-            slot: file.takeSlot(),
+            slot: file.slots.take(),
             range: 0..<0,
             byteCount: rest
         )
@@ -162,7 +162,7 @@ package struct FilePlans {
                 WritePlan.Piece(
                     index: index,
                     source: source,
-                    slot: file.takeSlot(),
+                    slot: file.slots.take(),
                     range: isWhole ? 0..<0 : Int(part.lowerBound - start)..<Int(part.upperBound - start),
                     byteCount: isWhole ? 0 : source.byteCount
                 )
@@ -192,7 +192,7 @@ package struct FilePlans {
             )
         }
         let count = range.isEmpty ? 0 : (range.upperBound - 1) / chunkBytes - range.lowerBound / chunkBytes + 1
-        return AllocationPlan(content: file.content, slots: file.reserve(Int(count)))
+        return AllocationPlan(content: file.content, slots: file.slots.reserve(Int(count)))
     }
 
     /// The places of consecutive chunks, in order.
@@ -285,7 +285,7 @@ package struct FilePlans {
 
     /// Plans to sync an open file.
     package func syncing(_ file: OpenFile) -> SyncPlan {
-        SyncPlan(content: file.content, isStaged: file.isOverlayStaged)
+        SyncPlan(content: file.content, isStaged: file.overlayState.isStaged)
     }
 
     /// Plans to give the space of what was punched or cut off back to the disk.
@@ -293,7 +293,7 @@ package struct FilePlans {
     /// - Parameter file: The file, which no other request writes meanwhile.
     /// - Returns: `nil` if there is none.
     package func returning(of file: OpenFile) -> ReturnPlan? {
-        let slots = file.takeEmptied()
+        let slots = file.slots.takeEmptied()
         return slots.isEmpty ? nil : ReturnPlan(content: file.content, slots: slots)
     }
 }

@@ -37,7 +37,7 @@ extension FileStore {
     /// Ends the backup; ``removeReleased(limit:)`` removes what it has kept.
     package func unpin() {
         guard dead.release() else { return }
-        for file in openFiles.all { file.releaseSlots() }
+        for file in openFiles.all { file.slots.releaseKept() }
     }
 
     /// Removes contents that a backup has kept.

@@ -78,15 +78,7 @@ extension OpenFileTable {
             overlay: overlay,
             directory: contents
         )
-        let file = OpenFile(
-            node: node,
-            protectionClass: protectionClass,
-            content: content,
-            isOverlayStaged: true,
-            byteCount: 0,
-            visibleBaseBytes: 0,
-            usedSlots: []
-        )
+        let file = OpenFile(node: node, protectionClass: protectionClass, content: content, isOverlayStaged: true)
         // Its overlay is placed by the commit of the first sync: until then no name of it is on the disk.
         create(file)
         return file
@@ -116,7 +108,7 @@ extension OpenFileTable {
         if let open = self[file.node] {
             guard open.isRevoked else { return FileOpening(file, found: open) }
             // A lock has revoked its handles. What they had written must be synced before the file is opened again.
-            if open.hasChanges || open.isBeingCommitted || open.isBeingChanged || open.hasForgotten {
+            if open.hasChanges || open.isBeingCommitted || open.use.isBeingChanged || open.slots.hasForgotten {
                 throw CofferError(
                     .notAvailable,
                     "\(subject) is still being synced after a lock",
@@ -216,8 +208,10 @@ extension OpenFileTable {
             usedSlots: opening.usedSlots,
             keptSlotCount: parts.keptSlotCount,
             rowsEnd: hasItsRows ? opening.rowsEnd : .max,
-            isIntact: !salvaging,
-            hasItsRows: hasItsRows && !opening.hasUnknownChunks
+            integrity: OpenFile.Integrity(
+                isIntact: !salvaging,
+                hasItsRows: hasItsRows && !opening.hasUnknownChunks
+            )
         )
     }
 

@@ -13,9 +13,9 @@ extension OpenFileTable {
     ///   - logged: Its unsynced chunks, by ``ChunkLog/plan(_:)``; `nil` if its overlay was synced.
     ///   - now: Milliseconds since 1970.
     package func commit(_ file: OpenFile, logging logged: [LoggedChunk]? = nil, now: Int64) throws {
-        if logged == nil, !file.isUnlinked { file.isHeaderSynced = true }
+        if logged == nil, !file.isUnlinked { file.overlayState.isHeaderSynced = true }
         guard file.hasChanges else {
-            if file.loggedByteCount > 0 { try log.forget(of: file) }
+            if file.overlayState.loggedByteCount > 0 { try log.forget(of: file) }
             return
         }
         guard !file.isUnlinked, let node = try tree.node(numbered: file.node, file.subject), node.content == file.id
@@ -77,7 +77,7 @@ extension OpenFileTable {
     ) throws {
         try log.forget(in: slot.number, of: file)
         tag.toggle(chunks.tag(of: slot, chunk, in: file.id))
-        file.willForget(slot.number, isEmptied: isEmptied)
+        file.slots.willForget(slot.number, isEmptied: isEmptied)
     }
 
     // MARK: Looking
@@ -97,7 +97,7 @@ extension OpenFileTable {
     }
 
     /// Whether a file is open for writing.
-    package func isOpenForWriting(_ file: FileItem) -> Bool { self[file.node]?.hasWriter ?? false }
+    package func isOpenForWriting(_ file: FileItem) -> Bool { self[file.node]?.use.hasWriter ?? false }
 
     /// The current item of an open file; `nil` if it was removed.
     ///
@@ -139,7 +139,7 @@ extension OpenFileTable {
     func openFile(of entry: FileEntry) -> OpenFile? { entry.orphan ?? self[entry.node.id] }
 
     /// Whether a file is open for writing.
-    package func isOpenForWriting(_ entry: FileEntry) -> Bool { openFile(of: entry)?.hasWriter ?? false }
+    package func isOpenForWriting(_ entry: FileEntry) -> Bool { openFile(of: entry)?.use.hasWriter ?? false }
 
     /// The size of a file, including what open handles have not synced; 0 for a directory.
     package func byteCount(of entry: FileEntry) -> Int64 { openFile(of: entry)?.byteCount ?? entry.metadata.byteCount }

@@ -33,11 +33,7 @@ package final class OpenFileTable {
 
     init(_ tree: FileTree, _ chunks: ChunkTable, _ openContents: OpenContents, _ dead: DeadContents, _ past: PastStore)
     {
-        self.tree = tree
-        self.chunks = chunks
-        self.openContents = openContents
-        self.dead = dead
-        self.past = past
+        (self.tree, self.chunks, self.openContents, self.dead, self.past) = (tree, chunks, openContents, dead, past)
         contents = dead.contents
         log = ChunkLog(tree.connection, contents)
         tree.recent.isInUse = { [weak self] in self?.files[$0] != nil }
@@ -48,7 +44,7 @@ package final class OpenFileTable {
     var all: Dictionary<Int64, OpenFile>.Values { files.values }
 
     /// Whether a file is open for writing, or has unsynced writes.
-    func isBeingWritten(_ node: Int64) -> Bool { files[node].map { $0.hasWriter || $0.hasChanges } ?? false }
+    func isBeingWritten(_ node: Int64) -> Bool { files[node].map { $0.use.hasWriter || $0.hasChanges } ?? false }
 
     // MARK: Changing
 
@@ -83,14 +79,14 @@ package final class OpenFileTable {
     /// Notes that the transaction has recorded the writes of a file.
     func didCommit(_ file: OpenFile) {
         transaction.committing.append(file)
-        if file.isOverlayStaged { transaction.staged.append(file) }
+        if file.overlayState.isStaged { transaction.staged.append(file) }
     }
 
     /// Closes a file without handles.
     ///
     /// - Parameter file: The file, synced as far as possible.
     package func close(_ file: OpenFile) {
-        guard file.handleCount == 0, !file.hasForgotten else { return }
+        guard file.use.handleCount == 0, !file.slots.hasForgotten else { return }
         openContents.close(file.content.key, of: file.id)
         remove(file)
         transaction.unlinking.removeAll { $0 === file }
@@ -100,7 +96,9 @@ package final class OpenFileTable {
 
     /// The transaction was committed.
     func settle() {
-        for file in transaction.staged where (try? contents.placeOverlay(file.id)) != nil { file.overlayIsPlaced() }
+        for file in transaction.staged where (try? contents.placeOverlay(file.id)) != nil {
+            file.overlayState.isStaged = false
+        }
         for file in transaction.committing where file.endCommit() { freeing.append(file) }
         transaction = Transaction()
     }
@@ -112,7 +110,7 @@ package final class OpenFileTable {
         let freed = freeing
         freeing = []
         for file in freed {
-            file.freeForgotten(keepingSlots: keepsSlots)
+            file.slots.freeForgotten(keepingSlots: keepsSlots)
             close(file)
         }
     }

@@ -88,9 +88,9 @@ final class ContentCheck {
             place = former
             return .again(resume)
         }
-        opened.handleCount += 1
+        opened.use.handleCount += 1
         self.opened = opened
-        return try read(opened, from: 0, file, opened.isIntact ? nil : .contentForm, Damages())
+        return try read(opened, from: 0, file, opened.integrity.isIntact ? nil : .contentForm, Damages())
     }
 
     private func read(
@@ -128,7 +128,7 @@ final class ContentCheck {
 
     private func close() {
         guard let opened = opened.take() else { return }
-        opened.handleCount -= 1
+        opened.use.handleCount -= 1
         store.openFiles.close(opened)
     }
 

@@ -59,7 +59,7 @@ extension FileHandlers {
         else {
             return false
         }
-        if shared.filesInUse.noteClosed(file, by: call.caller.identity.processID) { file.handleCount += 1 }
+        if shared.filesInUse.noteClosed(file, by: call.caller.identity.processID) { file.use.handleCount += 1 }
         if shared.filesInUse.areMany { syncDeferred() }
         return true
     }
@@ -125,8 +125,8 @@ extension FileHandlers {
     private func claim(sorted files: ArraySlice<OpenFile>, _ call: Call, then next: @escaping Step.Next) -> Step {
         guard let file = files.first else { return .committed(next) }
         return .claim(.content(of: file)) { [self] in
-            file.isBeingChanged = true
-            call.atEnd { file.isBeingChanged = false }
+            file.use.isBeingChanged = true
+            call.atEnd { file.use.isBeingChanged = false }
             return claim(sorted: files.dropFirst(), call, then: next)
         }
     }
@@ -160,7 +160,7 @@ extension FileHandlers {
             if file.hasUnsyncedChunks && !file.isUnlinked && openCatalog?.files === store {
                 shared.filesInUse.noteAgain(closed)
             } else {
-                file.handleCount -= 1
+                file.use.handleCount -= 1
                 store.openFiles.close(file)
             }
         }

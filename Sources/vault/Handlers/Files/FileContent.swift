@@ -109,9 +109,9 @@ extension FileHandlers {
 
     /// Marks a file as being changed until the request ends.
     private func beginChange(of file: OpenFile, _ call: Call) {
-        file.isBeingChanged = true
+        file.use.isBeingChanged = true
         call.atEnd { [self] in
-            file.isBeingChanged = false
+            file.use.isBeingChanged = false
             // A lock that came meanwhile has skipped this file.
             if file.isRevoked { keepWhatWasWritten() }
         }

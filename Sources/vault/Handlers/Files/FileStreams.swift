@@ -50,7 +50,7 @@ extension FileHandlers {
             guard let descriptor = output.take() else { throw CofferError.takenTwice }
             let (range, wantsProgress) = (0..<file.byteCount, params.wantsProgress)
             return try self.stream(range, of: file, store, salvaging: true, to: descriptor, wantsProgress, call) {
-                Reply(Salvage($0, $1, mayBeOlder: !file.hasItsRows))
+                Reply(Salvage($0, $1, mayBeOlder: !file.integrity.hasItsRows))
             }
         }
     }
@@ -58,7 +58,7 @@ extension FileHandlers {
     /// Closes a file that no handle holds at the end of the request.
     func close(_ file: OpenFile, _ store: FileStore, atEndOf call: Call) {
         call.atEnd {
-            file.handleCount -= 1
+            file.use.handleCount -= 1
             store.openFiles.close(file)
         }
     }

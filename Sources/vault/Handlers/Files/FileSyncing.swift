@@ -54,8 +54,8 @@ extension FileHandlers {
         then next: @escaping Step.Next
     ) -> Step {
         .claim(.content(of: file)) { [self] in
-            file.isBeingChanged = true
-            call.atEnd { file.isBeingChanged = false }
+            file.use.isBeingChanged = true
+            call.atEnd { file.use.isBeingChanged = false }
             // Another request may have closed the handle, or the sync of a write may be part of this turn's
             // transaction.
             guard file.isBeingCommitted, openCatalog?.files === store else {
@@ -142,11 +142,13 @@ extension FileHandlers {
         let file = handle.file
         if handle.isWriter {
             handle.isWriter = false
-            file.removeWriter()
+            file.use.removeWriter()
             // A request that fails releases its claims itself: a second release would admit two writers.
-            if handle.isShared ? !file.hasWriter : handle.isRegistered { shared.claims.freed.append(.writer(of: file)) }
+            if handle.isShared ? !file.use.hasWriter : handle.isRegistered {
+                shared.claims.freed.append(.writer(of: file))
+            }
         }
-        file.handleCount -= 1
+        file.use.handleCount -= 1
         handle.store?.openFiles.close(file)
     }
 
@@ -174,7 +176,7 @@ extension FileHandlers {
     /// Syncs writes to files that a lock has revoked: they are sealed already.
     package func keepWhatWasWritten() {
         guard let store = openCatalog?.files else { return }
-        for file in store.openFiles.changedFiles where file.isRevoked && !file.isBeingChanged {
+        for file in store.openFiles.changedFiles where file.isRevoked && !file.use.isBeingChanged {
             shared.chores.append(Chore(tenant: 0) { [self] call in synchronize(file, store, call) { .done } })
         }
     }

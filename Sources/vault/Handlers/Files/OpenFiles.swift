@@ -136,7 +136,7 @@ extension FileHandlers {
         }
         let file = try make(params, in: group, store, call)
         // The writer's claim is taken before another client can find the file: only the commit can still fail.
-        file.handleCount += 1
+        file.use.handleCount += 1
         return try next(file, true)
     }
 
@@ -185,7 +185,7 @@ extension FileHandlers {
             if try store.openFiles.resume(opening, limit: Limits.openingRows) { return .again(resume) }
             let finished = try salvaging ? store.openFiles.finishSalvaging(opening) : store.openFiles.finish(opening)
             if let file = finished {
-                file.handleCount += 1
+                file.use.handleCount += 1
                 return try next(file)
             }
             if item.version != nil {
@@ -225,9 +225,9 @@ extension FileHandlers {
             return try next()
         }
         let file = handle.file
-        if handle.isShared && file.hasWriter && file.isShared {
+        if handle.isShared && file.use.hasWriter && file.use.isShared {
             try checkUsable(handle, for: .write)
-            file.addWriter(isShared: true)
+            file.use.addWriter(isShared: true)
             handle.isWriter = true
             return try next()
         }
@@ -260,7 +260,7 @@ extension FileHandlers {
                 shared.claims.freed.append(.writer(of: file))
                 return try retry()
             }
-            file.addWriter(isShared: handle.isShared)
+            file.use.addWriter(isShared: handle.isShared)
             handle.isWriter = true
             // Another handle may share it before this request ends.
             if handle.isShared { shared.claims.keep(.writer(of: file)) }
