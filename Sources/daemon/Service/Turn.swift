@@ -236,10 +236,10 @@ final class Turn: ServerPart {
             let isDeferrable = running.origin?.request.method.isDeferrable == true
             vault.openCatalog?.serve(running.call.caller, isDeferrable: isDeferrable)
             running.call.quantum = Quantum(Limits.quantum, of: clock) { [unowned self] in othersWait(besides: tenant) }
-            let changeCount = vault.openCatalog?.changeCount
+            let changeCount = vault.openCatalog?.changes.madeCount
             do {
                 let step = try body()
-                running.hasChanged = running.hasChanged || vault.openCatalog?.changeCount != changeCount
+                running.hasChanged = running.hasChanged || vault.openCatalog?.changes.madeCount != changeCount
                 noteChanges(by: running)
                 next = take(step, of: running)
             } catch {

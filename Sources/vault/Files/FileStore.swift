@@ -3,7 +3,7 @@ package import CofferCore
 package import CofferDatabase
 package import CofferKeys
 package import CofferSystem
-internal import CofferPast
+package import CofferPast
 
 /// The file-protection store: files of any size, each encrypted under its own key, which its class key wraps.
 ///
@@ -19,7 +19,7 @@ package final class FileStore {
     package let openContents: OpenContents
     package let openFiles: OpenFileTable
     let dead: DeadContents
-    let past: PastStore
+    package let past: PastStore
     package let versions: FileVersions
     /// The contents that the transaction makes.
     var toPlace: [ItemID] = []

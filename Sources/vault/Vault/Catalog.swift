@@ -25,11 +25,22 @@ package final class Catalog {
     /// `COFR`, in the header of the database.
     private static let applicationID: Int32 = 0x434f_4652
 
+    /// What the commit of a turn depends on.
+    private struct Turn {
+        /// Whether it has only removals so far: only then may the reserve be used.
+        var isRemoval = false
+        /// Whether it has changes that must be on the disk when they are answered.
+        var isDurable = false
+        /// Whether it has changes other than what a backup records of itself.
+        var changesVault = false
+        /// Whether the request that is being carried out leaves its sync to a later commit.
+        var isDeferring = false
+    }
+
     package let keychain: KeychainStore
     package let files: FileStore
     package let audit: AuditLog
     package let rules: AccessRuleStore
-    package let past: PastStore
     let connection: Connection
     private let log: CatalogLog
     /// Whether there were commits since ``takeCommits()``.
@@ -37,20 +48,12 @@ package final class Catalog {
     /// Faults of the vault as a whole that were found when it was opened.
     private var openingFaults: [VaultFault] = []
     private let reserve: DiskReserve
-    /// Whether the turn has only removals so far: only then may the reserve be used.
-    private var isRemovalTurn = false
+    private var turn = Turn()
     /// The changes of the turn, for subscribed clients.
     package let changes = ItemChangeLog()
-    /// Whether the request that is being carried out leaves its sync to a later commit.
-    private var isDeferring = false
-    /// Whether the turn has changes that must be on the disk when they are answered.
-    private var isDurableTurn = false
-    /// How many changes were made.
-    package private(set) var changeCount = 0
     /// What the last backup has copied, if nothing else has changed since.
     var copied: CopiedCatalog?
-    /// Whether the turn has changes other than what a backup records of itself.
-    private var isChangeTurn = false
+    package var past: PastStore { files.past }
 
     /// Opens the catalog of a vault, and recovers from a crash.
     ///
@@ -68,7 +71,6 @@ package final class Catalog {
             reserve = DiskReserve(Self.reserveName, of: Limits.diskReserveBytes, in: directory)
             keychain = KeychainStore(connection: connection, keys: keys)
             rules = AccessRuleStore(connection: connection, keys: keys)
-            past = PastStore(connection: connection, keys: keys)
             files = FileStore(connection: connection, keys: keys, contents: try ContentDirectory(in: directory))
             audit = try Self.openAudit(connection, keys)
             openingFaults += audit.faults
@@ -261,15 +263,15 @@ package final class Catalog {
         isOfBackup: Bool = false,
         _ body: (ItemChangeLog) throws -> Result
     ) throws -> Result {
-        if !isOfBackup { isChangeTurn = true }
-        isRemovalTurn = isRemoval && (isRemovalTurn || !connection.isInBatch)
-        if !isDeferring { isDurableTurn = true }
-        if isRemovalTurn { reserve.giveUpIfShort() }
+        if !isOfBackup { turn.changesVault = true }
+        turn.isRemoval = isRemoval && (turn.isRemoval || !connection.isInBatch)
+        if !turn.isDeferring { turn.isDurable = true }
+        if turn.isRemoval { reserve.giveUpIfShort() }
         if !connection.isInBatch { try connection.beginBatch() }
         let mark = changes.mark
         do {
             let result = try connection.transaction { try body(changes) }
-            changeCount += 1
+            changes.madeCount += 1
             return result
         } catch {
             changes.forget(since: mark)
@@ -282,7 +284,7 @@ package final class Catalog {
     ///
     /// - Parameter isDeferrable: Whether the request's changes may be synced later, if the caller's connection wants that.
     package func serve(_ caller: Caller, isDeferrable: Bool) {
-        isDeferring = isDeferrable && caller.choice.defersSyncs
+        turn.isDeferring = isDeferrable && caller.choice.defersSyncs
         changes.origin = caller.identity.processID
     }
 
@@ -290,7 +292,7 @@ package final class Catalog {
     ///
     /// - Throws: Why they still are not.
     package func makeDurable() throws(CofferError) {
-        if hasChanges { return isDurableTurn = true }
+        if hasChanges { return turn.isDurable = true }
         guard connection.hasUnsyncedCommits else { return }
         do throws(DatabaseError) { try connection.syncDeferredCommits() } catch { throw error.cofferError }
         settleDurably()
@@ -317,19 +319,17 @@ package final class Catalog {
     ///
     /// - Throws: Why all of them were rolled back.
     package func commit() throws(CofferError) {
-        let isRemoval = isRemovalTurn
-        isRemovalTurn = false
-        let isDeferred = connection.isInBatch && !isDurableTurn
-        let isChangeTurn = isChangeTurn
-        (isDurableTurn, self.isChangeTurn) = (false, false)
+        let ended = turn
+        turn = Turn(isDeferring: ended.isDeferring)
+        let isDeferred = connection.isInBatch && !ended.isDurable
         let isAsCopied = copied?.version == connection.dataVersion
         // Other changes of the turn must not use the space that is reserved for removals.
-        if !isRemoval { reserve.fill() }
+        if !ended.isRemoval { reserve.fill() }
         defer { reserve.fill() }
         do {
             if !connection.isInBatch { try connection.beginBatch() }
             try audit.write(at: wallClockMilliseconds())
-            if !isRemoval { try connection.reserveRoom() }
+            if !ended.isRemoval { try connection.reserveRoom() }
         } catch {
             // A change that can't be recorded is rolled back.
             try? connection.rollbackBatch()
@@ -341,7 +341,7 @@ package final class Catalog {
             // After a disk error, the log may contain the transaction all the same.
             throw undo(because: error.cofferError, isCertain: error.isCertain)
         }
-        if isAsCopied && !isChangeTurn && copied.map({ audit.isWriting($0.isOwn) }) == true {
+        if isAsCopied && !ended.changesVault && copied.map({ audit.isWriting($0.isOwn) }) == true {
             copied?.commit(as: connection.dataVersion)
         }
         files.settle()
@@ -351,7 +351,7 @@ package final class Catalog {
         if connection.hasUnsyncedCommits { return }
         settleDurably()
         if isDeferred { permitDeferring() }
-        if isRemoval && !reserve.isFull { checkpoint(truncates: true) }
+        if ended.isRemoval && !reserve.isFull { checkpoint(truncates: true) }
     }
 
     /// Whether there were commits since the last call.

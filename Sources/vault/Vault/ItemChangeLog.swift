@@ -12,6 +12,8 @@ package final class ItemChangeLog {
     package var origin: Int32?
     private var entries: [(change: ItemChange, origin: Int32?)] = []
     private var missedCount = 0
+    /// How many changes were made, recorded or not.
+    package internal(set) var madeCount = 0
 
     private var isRecording: Bool { isWanted || names.isFollowing }
 
