@@ -7,6 +7,33 @@ internal import CofferWire
 ///
 /// A page is limited in the rows that are scanned and the bytes of its answer. The client continues with the cursor.
 final class KeychainSearch: SlicedWork {
+    private struct Page {
+        var items: [KeychainItemInfo] = []
+        /// The items on the page.
+        var given: [KeychainItem] = []
+        /// The items whose secrets are in the payload.
+        var opened: [KeychainItem] = []
+        var lockedCount = 0
+        var unauthenticatedCount = 0
+        var leftBehindCount = 0
+        var damagedCount = 0
+        var sealedCount = 0
+        var jsonBytes = 0
+        var payloadBytes = 0
+        /// Why a matching item is not returned.
+        var refusal: CofferError?
+
+        /// Whether an item fits besides the others.
+        func fits(_ size: Int, _ secretBytes: Int) -> Bool {
+            jsonBytes + size <= Limits.pageJSONBytes && payloadBytes + secretBytes <= Limits.framePayloadBytes
+        }
+
+        /// Drops the items.
+        mutating func empty() {
+            (items, given, opened, lockedCount, jsonBytes, payloadBytes) = ([], [], [], 0, 0, 0)
+        }
+    }
+
     private let params: KeychainFindParameters
     private let query: ItemQuery
     /// The attributes that the private key of an identity must have.
@@ -20,21 +47,7 @@ final class KeychainSearch: SlicedWork {
     /// The items to sort: only their dates and ids are kept.
     private var unsorted: [(date: Int64, id: ItemID)] = []
     private var turnCount = 0
-
-    private var items: [KeychainItemInfo] = []
-    /// The items on the page.
-    private var given: [KeychainItem] = []
-    /// The items whose secrets are in the payload.
-    private var opened: [KeychainItem] = []
-    private var lockedCount = 0
-    private var unauthenticatedCount = 0
-    private var leftBehindCount = 0
-    private var damagedCount = 0
-    private var sealedCount = 0
-    private var jsonBytes = 0
-    private var payloadBytes = 0
-    /// Why a matching item is not returned.
-    private var refusal: CofferError?
+    private var page = Page()
 
     /// Begins a query.
     ///
@@ -80,21 +93,25 @@ final class KeychainSearch: SlicedWork {
             guard try look(until: isEnough) else { return nil }
             if turnCount > 1 { try lookAgain() }
         }
-        if place == nil && (items.isEmpty || items.count == lockedCount + leftBehindCount && params.cursor == nil) {
-            if lockedCount + sealedCount > 0 { throw CofferError.locked("what was found", in: state, for: .read) }
-            throw refusal ?? damaged ?? CofferError(.itemNotFound, "no keychain item matches")
+        let unreadableCount = page.lockedCount + page.leftBehindCount
+        if place == nil && (page.items.isEmpty || page.items.count == unreadableCount && params.cursor == nil) {
+            if page.lockedCount + page.sealedCount > 0 {
+                throw CofferError.locked("what was found", in: state, for: .read)
+            }
+            throw page.refusal ?? damaged ?? CofferError(.itemNotFound, "no keychain item matches")
         }
-        let page = KeychainPage(
-            items: items,
-            lockedCount: lockedCount,
-            unauthenticatedCount: unauthenticatedCount,
-            leftBehindCount: leftBehindCount,
-            damagedCount: damagedCount,
-            sealedCount: sealedCount,
+        let answer = KeychainPage(
+            items: page.items,
+            lockedCount: page.lockedCount,
+            unauthenticatedCount: page.unauthenticatedCount,
+            leftBehindCount: page.leftBehindCount,
+            damagedCount: page.damagedCount,
+            sealedCount: page.sealedCount,
             cursor: place.map { "\($0)" }
         )
-        var reply = Reply(page, payload: try keychain.secrets(of: opened, with: context), protection: strictest)
-        reply.items = zip(items, given).filter { info, _ in !(wantsData && (info.isLocked || info.isLeftBehind)) }
+        var reply = Reply(answer, payload: try keychain.secrets(of: page.opened, with: context), protection: strictest)
+        reply.items = zip(page.items, page.given)
+            .filter { info, _ in !(wantsData && (info.isLocked || info.isLeftBehind)) }
             .map { AuditedItem($0.1) }
         return reply
     }
@@ -121,17 +138,17 @@ final class KeychainSearch: SlicedWork {
                 if isForFirst, let sealed = batch.sealedRows.first, sealed < item.row {
                     throw CofferError.locked("the first match", in: state, for: .read)
                 }
-                guard try items.count < limit && take(item) else {
+                guard try page.items.count < limit && take(item) else {
                     // The rows after the position are scanned again for the next page.
-                    damagedCount += batch.damagedRows.count(where: isBehind)
-                    sealedCount += batch.sealedRows.count(where: isBehind)
+                    page.damagedCount += batch.damagedRows.count(where: isBehind)
+                    page.sealedCount += batch.sealedRows.count(where: isBehind)
                     return true
                 }
                 place = item.row
             }
-            damagedCount += batch.damagedRows.count
-            sealedCount += batch.sealedRows.count
-            if isForFirst && sealedCount > 0 && items.isEmpty {
+            page.damagedCount += batch.damagedRows.count
+            page.sealedCount += batch.sealedRows.count
+            if isForFirst && page.sealedCount > 0 && page.items.isEmpty {
                 throw CofferError.locked("the first match", in: state, for: .read)
             }
             place = batch.next
@@ -142,12 +159,12 @@ final class KeychainSearch: SlicedWork {
 
     /// Reads the items of the page again: other clients may have changed them in the turns between.
     private func lookAgain() throws {
-        let earlier = given
-        (items, given, opened, lockedCount, jsonBytes, payloadBytes) = ([], [], [], 0, 0, 0)
+        let earlier = page.given
+        page.empty()
         for former in earlier {
             guard let item = try keychain.find(former.id), query.matches(item) else { continue }
             guard try take(item) else {
-                place = given.last?.row
+                place = page.given.last?.row
                 return
             }
         }
@@ -160,8 +177,8 @@ final class KeychainSearch: SlicedWork {
         repeat {
             let batch = try nextBatch()
             unsorted += batch.items.map { (order.date(of: $0), $0.id) }
-            damagedCount += batch.damagedRows.count
-            sealedCount += batch.sealedRows.count
+            page.damagedCount += batch.damagedRows.count
+            page.sealedCount += batch.sealedRows.count
             place = batch.next
             if place == nil { return true }
             guard doneCount < Limits.queryItems else {
@@ -177,10 +194,10 @@ final class KeychainSearch: SlicedWork {
 
     /// Adds the collected items in the order of a date.
     private func takeSorted(_ order: KeychainOrder) throws {
-        if isForFirst && sealedCount > 0 { throw CofferError.locked("the first match", in: state, for: .read) }
+        if isForFirst && page.sealedCount > 0 { throw CofferError.locked("the first match", in: state, for: .read) }
         // The sort is stable: items of the same date stay in the order in which they were stored.
         unsorted.sort { order.isDescending ? $0.date > $1.date : $0.date < $1.date }
-        for entry in unsorted where items.count < limit {
+        for entry in unsorted where page.items.count < limit {
             guard let item = try keychain.find(entry.id), query.matches(item) else { continue }
             guard try take(item) else {
                 throw CofferError(
@@ -202,7 +219,7 @@ final class KeychainSearch: SlicedWork {
                 key = try keychain.index.privateKey(of: item, in: query.groups, with: keyAttributes)
             } catch let error as CofferError where error.code == .interactionNotAllowed {
                 if isForFirst { throw error }
-                sealedCount += 1
+                page.sealedCount += 1
             }
             if key == nil { return true }
         }
@@ -215,15 +232,15 @@ final class KeychainSearch: SlicedWork {
         }
         if wantsSecret && item.isExtractable, let error = try keychain.refusal(of: item, context) {
             if isForFirst { throw error }
-            unauthenticatedCount += 1
-            refusal = error
+            page.unauthenticatedCount += 1
+            page.refusal = error
             return true
         }
         let isGiven = wantsSecret && item.isExtractable
         if wantsSecret && !isGiven && params.returns == [.data] {
             let error = CofferError.staysInside(item)
             if isForFirst { throw error }
-            refusal = error
+            page.refusal = error
             return true
         }
         // Escaping makes up to six bytes of one.
@@ -232,22 +249,19 @@ final class KeychainSearch: SlicedWork {
             + (params.returns.contains(.attributes)
                 ? 6 * (item.attributes.byteCount + (key?.attributes.byteCount ?? 0)) : 0)
         let secretBytes = isGiven ? item.secretByteCount : 0
-        guard
-            items.isEmpty
-                || jsonBytes + size <= Limits.pageJSONBytes && payloadBytes + secretBytes <= Limits.framePayloadBytes
-        else { return false }
-        jsonBytes += size
-        payloadBytes += secretBytes
+        guard page.items.isEmpty || page.fits(size, secretBytes) else { return false }
+        page.jsonBytes += size
+        page.payloadBytes += secretBytes
         let info = describe(item, byteCount: isGiven ? item.secretByteCount : nil)
-        items.append(key.map { info.identity(with: describe($0)) } ?? info)
-        given.append(item)
+        page.items.append(key.map { info.identity(with: describe($0)) } ?? info)
+        page.given.append(item)
         if wantsData, let lost {
-            leftBehindCount += 1
-            refusal = .leftBehind(lost)
+            page.leftBehindCount += 1
+            page.refusal = .leftBehind(lost)
         } else if wantsData && isLocked {
-            lockedCount += 1
+            page.lockedCount += 1
         }
-        if isGiven { opened.append(item) }
+        if isGiven { page.opened.append(item) }
         return true
     }
 
@@ -257,7 +271,7 @@ final class KeychainSearch: SlicedWork {
 
     /// The protection that is available in the fewest states.
     private var strictest: Protection? {
-        opened.map(\.accessibility).strictest.map { .keychain($0) }
+        page.opened.map(\.accessibility).strictest.map { .keychain($0) }
     }
 }
 
