@@ -321,11 +321,11 @@ private final class CatalogCopying: SlicedWork {
         return Reply(
             BackupSizes(
                 vaultID: session.vaultID,
-                keybagByteCount: Int64(session.keybag.count),
-                anchorByteCount: session.anchor.map { Int64($0.count) },
-                catalogByteCount: session.catalogByteCount,
+                keybagByteCount: Int64(session.copied.keybag.count),
+                anchorByteCount: session.copied.anchor.map { Int64($0.count) },
+                catalogByteCount: session.copied.byteCount,
                 newest: session.newest,
-                leftBehindCount: session.leftBehindCount,
+                leftBehindCount: session.copied.leftBehindCount,
                 isUnchanged: session.isUnchanged
             )
         )

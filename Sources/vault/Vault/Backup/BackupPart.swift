@@ -17,9 +17,9 @@ enum BackupPart: Sendable {
     /// - Throws: `param` if there is no part of such a name; `itemNotFound`.
     init(_ name: String, of session: BackupSession) throws(CofferError) {
         switch name {
-        case "keybag": self = .bytes(session.keybag)
+        case "keybag": self = .bytes(session.copied.keybag)
         case "anchor":
-            guard let anchor = session.anchor else { throw Self.missing }
+            guard let anchor = session.copied.anchor else { throw Self.missing }
             self = .bytes(anchor)
         case "catalog": self = .copy(session.directory)
         default:

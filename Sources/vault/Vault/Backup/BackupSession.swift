@@ -28,18 +28,12 @@ final class BackupSession {
     let newest: BackupReference?
     /// The snapshot that was signed last.
     var signed: BackupReference?
-    private(set) var keybag: [UInt8] = []
-    private(set) var anchor: [UInt8]?
-    /// The ThisDeviceOnly items of the copy.
-    private(set) var leftBehindCount = 0
+    private(set) var copied = CopiedInstant()
     /// Whether the copy is complete and everything was counted.
     private(set) var isReady = false
-    /// Whether nothing was copied, because the newest snapshot has it all.
-    private(set) var isUnchanged = false
     private var copying: DatabaseCopy?
-    private var copy: Connection?
-    /// The item up to which was counted.
-    private var countedItem: Int64 = 0
+    /// The copy, and the item up to which was counted in it.
+    private var copy: (connection: Connection, countedItem: Int64)?
 
     /// Makes a session, which has to be begun.
     init(
@@ -50,13 +44,9 @@ final class BackupSession {
         _ key: SealedBackupKey,
         newest: BackupReference?
     ) {
-        client = caller.context
-        identity = caller.identity
-        self.catalog = catalog
-        self.keys = keys
-        self.key = key
-        self.directory = directory
-        self.newest = newest
+        (client, identity) = (caller.context, caller.identity)
+        (self.catalog, self.keys, self.directory) = (catalog, keys, directory)
+        (self.key, self.newest) = (key, newest)
     }
 
     /// Begins to copy the catalog, unless the vault is as the newest snapshot has it.
@@ -64,11 +54,9 @@ final class BackupSession {
     /// - Parameter digest: The digest of the snapshot that the client has, in hexadecimal digits.
     func begin(since digest: String?) throws {
         Self.removeCopy(in: directory)
-        if let copied = catalog.copied, catalog.isUnchanged(since: digest, newest, keys) {
+        if let known = catalog.copied, catalog.isUnchanged(since: digest, newest, keys) {
             catalog.copied?.begin(by: identity)
-            (keybag, anchor, leftBehindCount) = (copied.keybag, copied.anchor, copied.leftBehindCount)
-            catalogByteCount = copied.byteCount
-            (isUnchanged, isReady) = (true, true)
+            (copied, isReady) = (known.instant, true)
             return
         }
         catalog.copied = nil
@@ -88,8 +76,8 @@ final class BackupSession {
 
     var vaultID: ItemID { keys.vaultID }
 
-    /// The size of the copy.
-    private(set) var catalogByteCount: Int64 = 0
+    /// Whether nothing was copied, because the newest snapshot has it all.
+    var isUnchanged: Bool { isReady && copy == nil }
 
     /// Copies and counts, until it is enough or done.
     ///
@@ -109,36 +97,31 @@ final class BackupSession {
 
     /// Reads what belongs to the copy: with its last step, in the same turn.
     private func finishCopy() throws {
-        keybag = try keys.storedKeybag()
-        anchor = try keys.storedAnchor()
+        copied.keybag = try keys.storedKeybag()
+        copied.anchor = try keys.storedAnchor()
         catalog.files.pin()
         copying = nil
-        catalogByteCount = Int64(try directory.open(Self.copyName).status().st_size)
-        catalog.copied = CopiedCatalog(
-            version: catalog.connection.dataVersion,
-            keybag: keybag,
-            anchor: anchor,
-            byteCount: catalogByteCount,
-            client: identity
-        )
+        copied.byteCount = Int64(try directory.open(Self.copyName).status().st_size)
+        catalog.copied = CopiedCatalog(version: catalog.connection.dataVersion, copied, client: identity)
         let copy = try Connection(path: "\(try directory.resolvedPath())/\(Self.copyName)")
         try copy.forbidChanges()
-        self.copy = copy
+        self.copy = (copy, 0)
     }
 
     private func countSome() throws {
-        guard let copy, let page = try KeychainStore.countOfThisDevice(in: copy, after: countedItem) else {
-            catalog.copied?.leftBehindCount = leftBehindCount
+        guard let copy, let page = try KeychainStore.countOfThisDevice(in: copy.connection, after: copy.countedItem)
+        else {
+            catalog.copied?.instant.leftBehindCount = copied.leftBehindCount
             isReady = true
             return
         }
-        countedItem = page.last
-        leftBehindCount += page.count
+        self.copy?.countedItem = page.last
+        copied.leftBehindCount += page.count
     }
 
     /// The contents that the copy names after one, in the order of their ids; those of rows in quarantine are among them.
     func contents(after id: ItemID?) throws -> [ItemID] {
-        try copy.map { try FileStore.contents(in: $0, after: id) } ?? []
+        try copy.map { try FileStore.contents(in: $0.connection, after: id) } ?? []
     }
 
     /// Records that the snapshot that was signed has what was copied.

@@ -4,16 +4,23 @@ internal import CofferDatabase
 internal import CofferKeys
 internal import CofferWire
 
+/// The keybag, the anchor and the catalog of one instant.
+struct CopiedInstant {
+    var keybag: [UInt8] = []
+    var anchor: [UInt8]?
+    /// The size of the catalog's copy.
+    var byteCount: Int64 = 0
+    /// The ThisDeviceOnly items of the copy.
+    var leftBehindCount = 0
+}
+
 /// What a backup has copied, to find out whether the vault is still the same.
 ///
 /// It is forgotten with the daemon: the first backup after a start copies the catalog.
 struct CopiedCatalog {
     /// The version of the database that differs from the copy only in what backups have recorded of themselves.
     var version: UInt32
-    let keybag: [UInt8]
-    let anchor: [UInt8]?
-    let byteCount: Int64
-    var leftBehindCount = 0
+    var instant: CopiedInstant
     /// The client whose backup is under way, or has ended and is not recorded yet.
     ///
     /// It also lists items, to name those that are left behind.
@@ -22,9 +29,8 @@ struct CopiedCatalog {
     /// The snapshot that has the copy; `nil` until one was stored.
     var snapshot: BackupReference?
 
-    init(version: UInt32, keybag: [UInt8], anchor: [UInt8]?, byteCount: Int64, client: ClientIdentity) {
-        (self.version, self.keybag, self.anchor, self.byteCount) = (version, keybag, anchor, byteCount)
-        self.client = client
+    init(version: UInt32, _ instant: CopiedInstant, client: ClientIdentity) {
+        (self.version, self.instant, self.client) = (version, instant, client)
     }
 
     /// Begins another backup, of what was copied.
@@ -58,6 +64,6 @@ extension Catalog {
         }
         // What waits to be recorded is a change, too.
         return !hasChanges && !audit.isWaiting && copied.version == connection.dataVersion
-            && (try? keys.storedKeybag()) == copied.keybag
+            && (try? keys.storedKeybag()) == copied.instant.keybag
     }
 }
