@@ -13,8 +13,6 @@ package final class AuditLog {
     let connection: Connection
     let keys: VaultKeys
     private(set) var head: AuditHead
-    /// The head on the disk, while the current one is being written.
-    private var writtenHead: AuditHead?
     /// The inconsistencies that were found when the catalog was opened, now or earlier.
     private(set) var doubts: AuditDoubts
     /// The number in the anchor; 0 if there is none.
@@ -30,8 +28,8 @@ package final class AuditLog {
     private var latest: [AuditRecord] = []
     /// The number of records that were dropped because the queue was full while the disk was.
     private var lostCount = 0
-    /// The records that are being written.
-    private var writing: [AuditRecord] = []
+    /// The records that are being written, and the head on the disk meanwhile.
+    private var writing: (records: [AuditRecord], formerHead: AuditHead)?
     private(set) var readings = AuditReadings()
 
     /// Opens the audit of a catalog after its migrations.
@@ -115,12 +113,12 @@ package final class AuditLog {
     /// If that fails now, it is done after the next change.
     package func moveAnchor() {
         // What is not committed yet may be rolled back.
-        if isAnchorDue && writtenHead == nil { storeAnchor() }
+        if isAnchorDue && writing == nil { storeAnchor() }
     }
 
     /// Updates the anchor, and the row that says how far the anchor is: nothing is recorded after this.
     package func close() {
-        guard writtenHead == nil else { return }
+        guard writing == nil else { return }
         if isAnchorDue || anchored < head.next { storeAnchor() }
         // An anchor that is put back later is older than the row says.
         if isWitnessDue { try? connection.transaction { try writeWitness() } }
@@ -142,16 +140,16 @@ package final class AuditLog {
     package func write(at now: Int64) throws {
         var notes = waiting
         for record in latest { _ = notes.add(record, upTo: .max) }
-        writing = notes.records
-        if let lost = lostRecord(at: now) { writing.append(lost) }
-        if writing.isEmpty { return }
+        var records = notes.records
+        if let lost = lostRecord(at: now) { records.append(lost) }
+        if records.isEmpty { return }
         let former = head
-        writtenHead = former
-        for index in writing.indices { writing[index].number = head.next + Int64(index) }
+        for index in records.indices { records[index].number = head.next + Int64(index) }
+        writing = (records, former)
         do {
-            var rest = writing[...]
+            var rest = records[...]
             while !rest.isEmpty { rest = rest.dropFirst(try writeBlock(rest)) }
-            try makeRoom()
+            try makeRoom(for: records)
             let sealed = Self.seal(head.encoded, Self.headContext(keys), keys)
             try connection.execute("INSERT OR REPLACE INTO audit_head (only, sealed) VALUES (1, ?)", .blob(sealed))
             try writeWitness()
@@ -165,21 +163,21 @@ package final class AuditLog {
     ///
     /// - Returns: The records, with their numbers.
     package func confirm() -> [AuditRecord] {
-        guard writtenHead != nil else { return [] }
-        if writing.contains(where: \.movesAnchor) { isAnchorDue = true }
-        defer { (waiting, latest, lostCount, writing, writtenHead) = (AuditNotes(), [], 0, [], nil) }
-        return writing
+        guard let records = writing?.records else { return [] }
+        if records.contains(where: \.movesAnchor) { isAnchorDue = true }
+        (waiting, latest, lostCount, writing) = (AuditNotes(), [], 0, nil)
+        return records
     }
 
     /// Whether all records that are being written are of a kind.
-    package func isWriting(_ isOfKind: (AuditRecord) -> Bool) -> Bool { writing.allSatisfy(isOfKind) }
+    package func isWriting(_ isOfKind: (AuditRecord) -> Bool) -> Bool { writing?.records.allSatisfy(isOfKind) ?? true }
 
     /// Replaces the records of a turn that was rolled back: its changes failed.
     ///
     /// - Parameter error: The error of the turn.
     package func undo(because error: CofferError) {
-        if let writtenHead { head = writtenHead }
-        (writing, writtenHead) = ([], nil)
+        if let writing { head = writing.formerHead }
+        writing = nil
         for var record in latest {
             record.refusal = record.refusal ?? AuditedRefusal(error)
             keep(record)
@@ -219,8 +217,8 @@ package final class AuditLog {
     ///
     /// Readings alone drop nothing: the next other record makes room for them. Before the first unlock, as much waits for
     /// it, so that the summary can count the records of each client.
-    private func makeRoom() throws {
-        let spared = !keys.opensNames || writing.allSatisfy(\.isReading) ? Limits.auditReadingBytes : 0
+    private func makeRoom(for new: [AuditRecord]) throws {
+        let spared = !keys.opensNames || new.allSatisfy(\.isReading) ? Limits.auditReadingBytes : 0
         while head.byteCount > Limits.auditBytes + spared {
             guard let oldest = try blocks(from: 0, limit: 1).first, oldest.first < head.next else { return }
             switch try contents(of: oldest) {
