@@ -12,10 +12,7 @@ package import CofferWire
 package final class ItemListing<Entry>: SlicedWork {
     private let params: ItemListParameters
     private let groups: AccessGroups
-    private let prefix: String?
-    private let pattern: NamePattern?
-    /// The text that is searched, in lower case.
-    private let text: String?
+    private let filter: ListingFilter
     private let query: ItemQuery
     private var position: ListingPosition
     private var walk: TreeWalk?
@@ -25,11 +22,7 @@ package final class ItemListing<Entry>: SlicedWork {
     /// Makes the answer of the entries, the position of the next page, and what could not be read.
     private let page: ([Entry], String?, Unread) -> Reply
     private var items: [Entry] = []
-    /// What tells the items of the page apart.
-    private var names: [(group: String, name: String, id: ItemID?)] = []
-    /// The indices of the items of the page, by the bytes of their groups and names; `nil` in the first slice, in which no
-    /// item can move between the stores.
-    private var places: [[UInt8]: Int]?
+    private var listed = ListedItems()
     private var unread = Unread()
 
     package init(
@@ -40,12 +33,7 @@ package final class ItemListing<Entry>: SlicedWork {
     ) throws(CofferError) {
         self.params = params
         self.groups = groups
-        prefix = params.ignoresCase ? params.prefix?.lowercased() : params.prefix
-        pattern =
-            params.ignoresCase
-            ? try params.pattern.map { (given) throws(CofferError) in try NamePattern(given.text.lowercased()) }
-            : params.pattern
-        text = params.text?.lowercased()
+        filter = try ListingFilter(params)
         var query = ItemQuery(groups: groups)
         query.itemClass = params.itemClass
         query.expiringBefore = params.expiringBefore
@@ -64,13 +52,6 @@ package final class ItemListing<Entry>: SlicedWork {
 
     private var wantsFiles: Bool { params.store != .keychain && params.itemClass == nil }
 
-    private func isWanted(_ name: String) -> Bool {
-        if prefix == nil && pattern == nil { return true }
-        let name = params.ignoresCase ? name.lowercased() : name
-        if let prefix, !name.utf8.starts(with: prefix.utf8) { return false }
-        return pattern?.matches(name) ?? true
-    }
-
     private func expiresInTime(_ file: FileItem) -> Bool {
         guard let end = params.expiringBefore else { return true }
         return file.expiryDate.map { $0 < end } ?? false
@@ -80,7 +61,7 @@ package final class ItemListing<Entry>: SlicedWork {
 
     package func slice(_ catalog: Catalog, until isEnough: () -> Bool) throws -> Reply? {
         _ = try walk?.resume()
-        if doneCount > 0 && places == nil { indexItems() }
+        if doneCount > 0 { listed.index() }
         repeat {
             guard try advance(catalog) else { return page(items, nil, unread) }
             if quota.isSpent { return page(items, place.text, unread) }
@@ -147,39 +128,13 @@ package final class ItemListing<Entry>: SlicedWork {
     ///
     /// - Parameter id: The item's reference, if it has no path: an item that has one can't have a namesake.
     private func take(_ item: StoredItem, named name: String, _ id: ItemID? = nil) {
-        let group = item.group
-        quota.add(name, of: group)
+        quota.add(name, of: item.group)
         let entry = describe(item, name)
-        if places == nil {
-            names.append((group, name, id))
-        } else if let place = places?.updateValue(items.count, forKey: Self.key(group, name, id)) {
-            places?[Self.key(group, name, id)] = place
+        if let place = listed.add(item.group, name, id, at: items.count) {
             items[place] = entry
-            return
+        } else {
+            items.append(entry)
         }
-        items.append(entry)
-    }
-
-    // No name contains a NUL. Several items of the keychain may have one qualified name.
-    private static func key(_ group: String, _ name: String, _ id: ItemID?) -> [UInt8] {
-        var key: [UInt8] = []
-        key.reserveCapacity(group.utf8.count + name.utf8.count + 2 + ItemID.byteCount)
-        key += group.utf8
-        key.append(0)
-        key += name.utf8
-        if let id {
-            key.append(0)
-            key += id.bytes
-        }
-        return key
-    }
-
-    private func indexItems() {
-        var places: [[UInt8]: Int] = [:]
-        places.reserveCapacity(names.count)
-        for (place, item) in names.enumerated() { places[Self.key(item.group, item.name, item.id)] = place }
-        self.places = places
-        names = []
     }
 
     private func add(_ item: KeychainItem) {
@@ -187,14 +142,10 @@ package final class ItemListing<Entry>: SlicedWork {
         if params.itemClass == nil && item.attributes.isInvisible { return }
         let path = item.attributes.name?.path
         let name = path ?? item.listedName
-        guard isWanted(name), contains(name) || item.attributes.texts.contains(where: contains) else { return }
+        guard filter.isWanted(name),
+            filter.contains(name) || item.attributes.texts.contains(where: filter.contains)
+        else { return }
         take(.keychain(item), named: name, path == nil ? item.id : nil)
-    }
-
-    /// Whether a text has the text that is searched in it.
-    private func contains(_ other: String) -> Bool {
-        guard let text else { return true }
-        return other.lowercased().containsBytes(of: text)
     }
 
     /// Visits the next entry of the tree.
@@ -210,10 +161,10 @@ package final class ItemListing<Entry>: SlicedWork {
         switch visit {
         case .entry(let entry):
             quota.addRows(1)
-            guard let file = entry.file, isWanted(file.path), expiresInTime(file) else { return true }
+            guard let file = entry.file, filter.isWanted(file.path), expiresInTime(file) else { return true }
             let attributes = file.metadata.extended
             guard params.isForExport || !attributes.isInvisible,
-                contains(file.path) || attributes.texts.contains(where: contains)
+                filter.contains(file.path) || attributes.texts.contains(where: filter.contains)
             else { return true }
             take(.file(file), named: file.path)
         case .damaged:
@@ -225,6 +176,84 @@ package final class ItemListing<Entry>: SlicedWork {
         case .end: break
         }
         return true
+    }
+}
+
+/// The names and the texts that a listing wants.
+private struct ListingFilter {
+    private let prefix: String?
+    private let pattern: NamePattern?
+    /// The text that is searched, in lower case.
+    private let text: String?
+    private let ignoresCase: Bool
+
+    init(_ params: ItemListParameters) throws(CofferError) {
+        ignoresCase = params.ignoresCase
+        prefix = ignoresCase ? params.prefix?.lowercased() : params.prefix
+        pattern =
+            ignoresCase
+            ? try params.pattern.map { (given) throws(CofferError) in try NamePattern(given.text.lowercased()) }
+            : params.pattern
+        text = params.text?.lowercased()
+    }
+
+    func isWanted(_ name: String) -> Bool {
+        if prefix == nil && pattern == nil { return true }
+        let name = ignoresCase ? name.lowercased() : name
+        if let prefix, !name.utf8.starts(with: prefix.utf8) { return false }
+        return pattern?.matches(name) ?? true
+    }
+
+    /// Whether a text has the text that is searched in it.
+    func contains(_ other: String) -> Bool {
+        guard let text else { return true }
+        return other.lowercased().containsBytes(of: text)
+    }
+}
+
+/// The items of a page, by what tells them apart.
+private struct ListedItems {
+    private var names: [(group: String, name: String, id: ItemID?)] = []
+    /// The indices of the items, by the bytes of their groups and names; `nil` in the first slice, in which no item can move
+    /// between the stores.
+    private var places: [[UInt8]: Int]?
+
+    /// Adds an item.
+    ///
+    /// - Returns: The index of the item that it replaces; `nil` for none.
+    mutating func add(_ group: String, _ name: String, _ id: ItemID?, at place: Int) -> Int? {
+        guard places != nil else {
+            names.append((group, name, id))
+            return nil
+        }
+        let key = Self.key(group, name, id)
+        guard let former = places?.updateValue(place, forKey: key) else { return nil }
+        places?[key] = former
+        return former
+    }
+
+    /// Indexes the items of the first slice, after it.
+    mutating func index() {
+        if places != nil { return }
+        var places: [[UInt8]: Int] = [:]
+        places.reserveCapacity(names.count)
+        for (place, item) in names.enumerated() { places[Self.key(item.group, item.name, item.id)] = place }
+        self.places = places
+        names = []
+    }
+
+    // No name contains a NUL. Several items of the keychain may have one qualified name.
+    private static func key(_ group: String, _ name: String, _ id: ItemID?) -> [UInt8] {
+        var key: [UInt8] = []
+        key.reserveCapacity(group.utf8.count + name.utf8.count + 2 + ItemID.byteCount)
+        key += group.utf8
+        key.append(0)
+        key += name.utf8
+        if let id {
+            key.append(0)
+            key += id.bytes
+        }
+        return key
     }
 }
 
