@@ -5,6 +5,15 @@ internal import Synchronization
 
 /// A request that is being carried out: its caller, its attachments, and what to do at its end.
 package final class Call {
+    /// Whether the client still wants the answer.
+    private struct Interest {
+        /// Whether the peer still has the connection open.
+        var isConnected: () -> Bool
+        var isCancelled = false
+        /// What ends a transfer of another thread.
+        var cancellation: Cancellation?
+    }
+
     package let caller: Caller
     package let attachments: Attachments
     /// The rule that permits the request, if the caller's own rights don't.
@@ -16,8 +25,7 @@ package final class Call {
     private var describe: () -> String = { "can't carry out the request" }
     /// Receives progress, if the client asked for it.
     private let progress: (any ProgressObserver)?
-    /// Whether the peer still has the connection open.
-    private var isConnected: () -> Bool
+    private var interest: Interest
 
     /// Completes the error if the changes since the last commit are rolled back.
     package var explainUndoing: (CofferError) -> CofferError = { $0 }
@@ -27,9 +35,6 @@ package final class Call {
 
     private var endings: [() -> Void] = []
     private var isInVain: () -> CofferError? = { nil }
-    private var cancellation: Cancellation?
-    /// Whether the client has cancelled it or disconnected.
-    package private(set) var isCancelled = false
     /// The claims that outlive it.
     package private(set) var kept: [Claim] = []
 
@@ -42,7 +47,7 @@ package final class Call {
         self.caller = caller
         self.attachments = attachments
         self.progress = progress
-        self.isConnected = isConnected
+        interest = Interest(isConnected: isConnected)
     }
 
     /// Sets the operation, which is put into words only for an error.
@@ -76,11 +81,14 @@ package final class Call {
 
     // MARK: Cancelling
 
+    /// Whether the client has cancelled it or disconnected.
+    package var isCancelled: Bool { interest.isCancelled }
+
     package func cancel() {
-        isCancelled = true
+        interest.isCancelled = true
         // It may hold the connection, which holds the request until that is answered.
-        isConnected = { false }
-        cancellation?.cancel()
+        interest.isConnected = { false }
+        interest.cancellation?.cancel()
     }
 
     package func checkWanted() throws(CofferError) {
@@ -89,16 +97,16 @@ package final class Call {
 
     /// Throws if the client has disconnected: the event may have arrived while its tenant had no quantum yet.
     package func checkSender() throws(CofferError) {
-        if !isConnected() { cancel() }
+        if !interest.isConnected() { cancel() }
         try checkWanted()
     }
 
     /// Returns what ends a blocking transfer of another thread when the request is cancelled.
     package func makeCancellation() throws(CofferError) -> Cancellation {
-        if let cancellation { return cancellation }
+        if let cancellation = interest.cancellation { return cancellation }
         do {
             let cancellation = try Cancellation()
-            self.cancellation = cancellation
+            interest.cancellation = cancellation
             if isCancelled { cancellation.cancel() }
             return cancellation
         } catch {
