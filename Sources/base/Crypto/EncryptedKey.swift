@@ -30,16 +30,16 @@ package enum EncryptedKey {
         keyBytes: Int,
         tag: RawSpan = RawSpan()
     ) throws(Failure) -> SecretBytes {
-        guard let library else { throw .noLibrary }
+        guard let ciphers = library?.ciphers else { throw .noLibrary }
         var output: SecretBytes
         // A cipher in blocks may write one more.
         do { output = try SecretBytes(zeros: input.byteCount + 32) } catch { throw .noMemory }
-        guard let description = unsafe library.fetch(nil, cipher, nil),
-            let context = unsafe library.makeContext()
+        guard let description = unsafe ciphers.fetch(nil, cipher, nil),
+            let context = unsafe ciphers.makeContext()
         else { throw .notOpened }
         defer {
-            unsafe library.freeContext(context)
-            unsafe library.freeCipher(description)
+            unsafe ciphers.freeContext(context)
+            unsafe ciphers.freeCipher(description)
         }
         var (count, rest): (CInt, CInt) = (0, 0)
         let isDone = clearingUp {
@@ -48,10 +48,10 @@ package enum EncryptedKey {
                     key.withBytes { key in
                         unsafe key.withPointer { key in
                             unsafe input.withPointer { input in
-                                unsafe library.begin(context, description, nil, key, key + keyBytes, 0) == 1
-                                    && library.pad(context, 0) == 1 && library.expect(tag, context)
-                                    && library.update(context, output, &count, input, CInt(buffer.count - 32)) == 1
-                                    && (tag.byteCount == 0 || library.end(context, output + Int(count), &rest) == 1)
+                                unsafe ciphers.begin(context, description, nil, key, key + keyBytes, 0) == 1
+                                    && ciphers.pad(context, 0) == 1 && ciphers.expect(tag, context)
+                                    && ciphers.update(context, output, &count, input, CInt(buffer.count - 32)) == 1
+                                    && (tag.byteCount == 0 || ciphers.end(context, output + Int(count), &rest) == 1)
                             }
                         }
                     }
@@ -73,32 +73,32 @@ package enum EncryptedKey {
         pem: RawSpan,
         with passphrase: borrowing SecretBytes
     ) throws(Failure) -> SecretBytes {
-        guard let library else { throw .noLibrary }
+        guard let forms = library?.forms else { throw .noLibrary }
         let information = unsafe clearingUp {
             unsafe passphrase.withBytes { bytes in
                 unsafe bytes.withUnsafeBytes { passphrase in
                     unsafe pem.withPointer { text in
-                        unsafe library.readKey(text, CInt(pem.byteCount), passphrase)
+                        unsafe forms.readKey(text, CInt(pem.byteCount), passphrase)
                     }
                 }
             }
         }
         guard let information = unsafe information else { throw .notOpened }
-        defer { unsafe library.freeInformation(information) }
-        let count = unsafe library.encode(information, nil)
+        defer { unsafe forms.freeInformation(information) }
+        let count = unsafe forms.encode(information, nil)
         guard count > 0 else { throw .notOpened }
         var key: SecretBytes
         do { key = try SecretBytes(zeros: Int(count)) } catch { throw .noMemory }
         unsafe key.withUnsafeMutableBytes { buffer in
             unsafe buffer.withPointer { start in
                 var place: UnsafeMutablePointer<UInt8>? = unsafe start
-                _ = unsafe library.encode(information, &place)
+                _ = unsafe forms.encode(information, &place)
             }
         }
         return key
     }
 
-    private static let library = Library()
+    private static let library = CryptoFunctions().flatMap { try? Library($0) }
 }
 
 /// The functions of libcrypto, with its default library context.
@@ -135,90 +135,97 @@ private struct Library: Sendable {
 
     /// No configuration file, and nothing at the exit of the process.
     private static let options: UInt64 = 0x80 | 0x8_0000
-    private static let setTag: CInt = 0x11
 
-    let fetch: Fetch
-    let freeCipher: Free
-    let makeContext: Make
-    let freeContext: Free
-    let begin: Begin
-    let pad: Pad
-    let update: Update
-    let end: End
-    private let control: Control
-    let freeInformation: Free
-    let encode: Encode
-    private let open: Open
-    private let close: Free
-    private let read: Read
-    private let freeKey: Free
-    private let inform: Convert
+    let ciphers: Ciphers
+    let forms: Forms
 
-    init?() {
-        guard LockedAllocator.isInstalled, let handle = unsafe dlopen("libcrypto.so.3", RTLD_NOW | RTLD_LOCAL) else {
-            return nil
-        }
-        func find<Function>(_ name: String) -> Function? {
-            unsafe dlsym(handle, name).map { unsafe unsafeBitCast($0, to: Function.self) }
-        }
-        guard let initialize: Initialize = unsafe find("OPENSSL_init_crypto"),
-            let fetch: Fetch = unsafe find("EVP_CIPHER_fetch"),
-            let freeCipher: Free = unsafe find("EVP_CIPHER_free"),
-            let makeContext: Make = unsafe find("EVP_CIPHER_CTX_new"),
-            let freeContext: Free = unsafe find("EVP_CIPHER_CTX_free"),
-            let begin: Begin = unsafe find("EVP_CipherInit_ex"),
-            let pad: Pad = unsafe find("EVP_CIPHER_CTX_set_padding"),
-            let update: Update = unsafe find("EVP_CipherUpdate"),
-            let end: End = unsafe find("EVP_CipherFinal_ex"),
-            let control: Control = unsafe find("EVP_CIPHER_CTX_ctrl"),
-            let open: Open = unsafe find("BIO_new_mem_buf"),
-            let close: Free = unsafe find("BIO_free_all"),
-            let read: Read = unsafe find("PEM_read_bio_PrivateKey"),
-            let freeKey: Free = unsafe find("EVP_PKEY_free"),
-            let inform: Convert = unsafe find("EVP_PKEY2PKCS8"),
-            let freeInformation: Free = unsafe find("PKCS8_PRIV_KEY_INFO_free"),
-            let encode: Encode = unsafe find("i2d_PKCS8_PRIV_KEY_INFO"),
-            initialize(Self.options, nil) == 1
-        else { return nil }
+    init(_ functions: CryptoFunctions) throws {
+        let initialize: Initialize = try unsafe functions.find("OPENSSL_init_crypto")
+        ciphers = try Ciphers(functions)
+        forms = try Forms(functions)
+        guard initialize(Self.options, nil) == 1 else { throw CryptoFunctions.Unusable() }
         LockedAllocator.lockFromNowOn()
-        unsafe (self.fetch, self.freeCipher) = (fetch, freeCipher)
-        unsafe (self.makeContext, self.freeContext) = (makeContext, freeContext)
-        unsafe (self.begin, self.pad, self.update) = (begin, pad, update)
-        unsafe (self.end, self.control) = (end, control)
-        unsafe (self.open, self.close, self.read) = (open, close, read)
-        unsafe (self.freeKey, self.inform) = (freeKey, inform)
-        unsafe (self.freeInformation, self.encode) = (freeInformation, encode)
     }
 
-    /// Sets the tag that a context has to find; an empty one is none.
-    func expect(_ tag: RawSpan, _ context: OpaquePointer) -> Bool {
-        if tag.byteCount == 0 { return true }
-        return unsafe tag.withPointer {
-            unsafe control(context, Self.setTag, CInt(tag.byteCount), UnsafeMutableRawPointer(mutating: $0)) == 1
+    /// Those that decrypt.
+    @safe
+    struct Ciphers: Sendable {
+        private static let setTag: CInt = 0x11
+
+        let fetch: Fetch
+        let freeCipher: Free
+        let makeContext: Make
+        let freeContext: Free
+        let begin: Begin
+        let pad: Pad
+        let update: Update
+        let end: End
+        private let control: Control
+
+        init(_ functions: CryptoFunctions) throws {
+            unsafe fetch = try functions.find("EVP_CIPHER_fetch")
+            unsafe freeCipher = try functions.find("EVP_CIPHER_free")
+            unsafe makeContext = try functions.find("EVP_CIPHER_CTX_new")
+            unsafe freeContext = try functions.find("EVP_CIPHER_CTX_free")
+            unsafe begin = try functions.find("EVP_CipherInit_ex")
+            unsafe pad = try functions.find("EVP_CIPHER_CTX_set_padding")
+            unsafe update = try functions.find("EVP_CipherUpdate")
+            unsafe end = try functions.find("EVP_CipherFinal_ex")
+            unsafe control = try functions.find("EVP_CIPHER_CTX_ctrl")
+        }
+
+        /// Sets the tag that a context has to find; an empty one is none.
+        func expect(_ tag: RawSpan, _ context: OpaquePointer) -> Bool {
+            if tag.byteCount == 0 { return true }
+            return unsafe tag.withPointer {
+                unsafe control(context, Self.setTag, CInt(tag.byteCount), UnsafeMutableRawPointer(mutating: $0)) == 1
+            }
         }
     }
 
-    /// The PKCS#8 of a key, which the caller frees; `nil` if it can't be opened.
-    func readKey(_ text: Bytes, _ count: CInt, _ passphrase: UnsafeRawBufferPointer) -> OpaquePointer? {
-        guard let source = unsafe open(text, count) else { return nil }
-        defer { unsafe close(source) }
-        var passphrase = unsafe passphrase
-        let key = unsafe withUnsafeMutablePointer(to: &passphrase) { given in
-            unsafe read(
-                source,
-                nil,
-                { buffer, capacity, _, given in
-                    guard let given = unsafe given?.assumingMemoryBound(to: UnsafeRawBufferPointer.self).pointee,
-                        let buffer = unsafe buffer, given.count <= Int(capacity)
-                    else { return -1 }
-                    unsafe UnsafeMutableRawBufferPointer(start: buffer, count: given.count).copyMemory(from: given)
-                    return CInt(given.count)
-                },
-                given
-            )
+    /// Those that read private keys in PEM, and write them as PKCS#8.
+    @safe
+    struct Forms: Sendable {
+        private let open: Open
+        private let close: Free
+        private let read: Read
+        private let freeKey: Free
+        private let inform: Convert
+        let freeInformation: Free
+        let encode: Encode
+
+        init(_ functions: CryptoFunctions) throws {
+            unsafe open = try functions.find("BIO_new_mem_buf")
+            unsafe close = try functions.find("BIO_free_all")
+            unsafe read = try functions.find("PEM_read_bio_PrivateKey")
+            unsafe freeKey = try functions.find("EVP_PKEY_free")
+            unsafe inform = try functions.find("EVP_PKEY2PKCS8")
+            unsafe freeInformation = try functions.find("PKCS8_PRIV_KEY_INFO_free")
+            unsafe encode = try functions.find("i2d_PKCS8_PRIV_KEY_INFO")
         }
-        guard let key = unsafe key else { return nil }
-        defer { unsafe freeKey(key) }
-        return unsafe inform(key)
+
+        /// The PKCS#8 of a key, which the caller frees; `nil` if it can't be opened.
+        func readKey(_ text: Bytes, _ count: CInt, _ passphrase: UnsafeRawBufferPointer) -> OpaquePointer? {
+            guard let source = unsafe open(text, count) else { return nil }
+            defer { unsafe close(source) }
+            var passphrase = unsafe passphrase
+            let key = unsafe withUnsafeMutablePointer(to: &passphrase) { given in
+                unsafe read(
+                    source,
+                    nil,
+                    { buffer, capacity, _, given in
+                        guard let given = unsafe given?.assumingMemoryBound(to: UnsafeRawBufferPointer.self).pointee,
+                            let buffer = unsafe buffer, given.count <= Int(capacity)
+                        else { return -1 }
+                        unsafe UnsafeMutableRawBufferPointer(start: buffer, count: given.count).copyMemory(from: given)
+                        return CInt(given.count)
+                    },
+                    given
+                )
+            }
+            guard let key = unsafe key else { return nil }
+            defer { unsafe freeKey(key) }
+            return unsafe inform(key)
+        }
     }
 }

@@ -47,7 +47,7 @@ package struct LibCrypto: Sendable {
 
     // MARK: Loading
 
-    private static let library = LibCrypto()
+    private static let library = CryptoFunctions().flatMap { try? LibCrypto($0) }
     private static let isLoaded = Atomic(false)
 
     /// The library, if it was loaded.
@@ -67,34 +67,21 @@ package struct LibCrypto: Sendable {
         return true
     }
 
-    private init?() {
-        // All its symbols are bound now: later, that would save registers with keys on the stack.
-        guard let handle = unsafe dlopen("libcrypto.so.3", RTLD_NOW | RTLD_LOCAL) else { return nil }
-        func find<Function>(_ name: String) -> Function? {
-            unsafe dlsym(handle, name).map { unsafe unsafeBitCast($0, to: Function.self) }
-        }
-        guard let initialize: Initialize = unsafe find("OPENSSL_init_crypto"),
-            let makeLibrary: Make = unsafe find("OSSL_LIB_CTX_new"),
-            let fetch: Fetch = unsafe find("EVP_CIPHER_fetch"),
-            let makeContext: Make = unsafe find("EVP_CIPHER_CTX_new"),
-            let freeContext: Free = unsafe find("EVP_CIPHER_CTX_free"),
-            let begin: Begin = unsafe find("EVP_CipherInit_ex"),
-            let update: Update = unsafe find("EVP_CipherUpdate"),
-            let end: End = unsafe find("EVP_CipherFinal_ex"),
-            let control: Control = unsafe find("EVP_CIPHER_CTX_ctrl"),
-            LockedAllocator.isInstalled,
-            initialize(Self.options, nil) == 1,
-            let library = unsafe makeLibrary(),
+    private init(_ functions: CryptoFunctions) throws {
+        let initialize: Initialize = try unsafe functions.find("OPENSSL_init_crypto")
+        let makeLibrary: Make = try unsafe functions.find("OSSL_LIB_CTX_new")
+        let fetch: Fetch = try unsafe functions.find("EVP_CIPHER_fetch")
+        unsafe makeContext = try functions.find("EVP_CIPHER_CTX_new")
+        unsafe freeContext = try functions.find("EVP_CIPHER_CTX_free")
+        unsafe begin = try functions.find("EVP_CipherInit_ex")
+        unsafe update = try functions.find("EVP_CipherUpdate")
+        unsafe end = try functions.find("EVP_CipherFinal_ex")
+        unsafe control = try functions.find("EVP_CIPHER_CTX_ctrl")
+        guard initialize(Self.options, nil) == 1, let library = unsafe makeLibrary(),
             let cipher = unsafe fetch(library, "AES-256-GCM", nil)
-        else { return nil }
-        LockedAllocator.lockFromNowOn()
-        unsafe self.makeContext = makeContext
-        unsafe self.freeContext = freeContext
-        unsafe self.begin = begin
-        unsafe self.update = update
-        unsafe self.end = end
-        unsafe self.control = control
+        else { throw CryptoFunctions.Unusable() }
         unsafe self.cipher = cipher
+        LockedAllocator.lockFromNowOn()
     }
 
     // MARK: Using
@@ -174,6 +161,28 @@ package struct LibCrypto: Sendable {
             unsafe update(cipher, nil, &count, context, CInt(context.count)) == 1
         else { return false }
         return unsafe body(cipher)
+    }
+}
+
+/// The functions of libcrypto, by their names.
+@safe
+struct CryptoFunctions {
+    struct Unusable: Error {}
+
+    private let handle: UnsafeMutableRawPointer
+
+    /// Loads the library; `nil` if it can't be loaded.
+    init?() {
+        // All its symbols are bound now: later, that would save registers with keys on the stack.
+        guard LockedAllocator.isInstalled, let handle = unsafe dlopen("libcrypto.so.3", RTLD_NOW | RTLD_LOCAL) else {
+            return nil
+        }
+        unsafe self.handle = handle
+    }
+
+    func find<Function>(_ name: String) throws -> Function {
+        guard let symbol = unsafe dlsym(handle, name) else { throw Unusable() }
+        return unsafe unsafeBitCast(symbol, to: Function.self)
     }
 }
 

@@ -32,7 +32,7 @@ struct SignatureLibrary: Sendable {
     private static let options: UInt64 = 0x1 | 0x10 | 0x20 | 0x80 | 0x8_0000
 
     /// The library; `nil` if it can't be loaded.
-    static let loaded = SignatureLibrary()
+    static let loaded = CryptoFunctions().flatMap { try? SignatureLibrary($0) }
 
     // libcrypto lets any thread use it.
     private nonisolated(unsafe) let library: OpaquePointer
@@ -46,34 +46,23 @@ struct SignatureLibrary: Sendable {
     private let beginVerifying: Begin
     private let verify: Verify
 
-    private init?() {
-        // All its symbols are bound now: later, that would save registers with keys on the stack.
-        guard LockedAllocator.isInstalled, let handle = unsafe dlopen("libcrypto.so.3", RTLD_NOW | RTLD_LOCAL) else {
-            return nil
+    private init(_ functions: CryptoFunctions) throws {
+        let initialize: Initialize = try unsafe functions.find("OPENSSL_init_crypto")
+        let makeLibrary: Make = try unsafe functions.find("OSSL_LIB_CTX_new")
+        unsafe decode = try functions.find("d2i_AutoPrivateKey_ex")
+        unsafe decodePublic = try functions.find("d2i_PUBKEY_ex")
+        unsafe freeKey = try functions.find("EVP_PKEY_free")
+        unsafe makeContext = try functions.find("EVP_MD_CTX_new")
+        unsafe freeContext = try functions.find("EVP_MD_CTX_free")
+        unsafe beginSigning = try functions.find("EVP_DigestSignInit_ex")
+        unsafe sign = try functions.find("EVP_DigestSign")
+        unsafe beginVerifying = try functions.find("EVP_DigestVerifyInit_ex")
+        unsafe verify = try functions.find("EVP_DigestVerify")
+        guard initialize(Self.options, nil) == 1, let library = unsafe makeLibrary() else {
+            throw CryptoFunctions.Unusable()
         }
-        func find<Function>(_ name: String) -> Function? {
-            unsafe dlsym(handle, name).map { unsafe unsafeBitCast($0, to: Function.self) }
-        }
-        guard let initialize: Initialize = unsafe find("OPENSSL_init_crypto"),
-            let makeLibrary: Make = unsafe find("OSSL_LIB_CTX_new"),
-            let decode: Decode = unsafe find("d2i_AutoPrivateKey_ex"),
-            let decodePublic: Decode = unsafe find("d2i_PUBKEY_ex"),
-            let freeKey: Free = unsafe find("EVP_PKEY_free"),
-            let makeContext: Make = unsafe find("EVP_MD_CTX_new"),
-            let freeContext: Free = unsafe find("EVP_MD_CTX_free"),
-            let beginSigning: Begin = unsafe find("EVP_DigestSignInit_ex"),
-            let sign: Sign = unsafe find("EVP_DigestSign"),
-            let beginVerifying: Begin = unsafe find("EVP_DigestVerifyInit_ex"),
-            let verify: Verify = unsafe find("EVP_DigestVerify"),
-            initialize(Self.options, nil) == 1,
-            let library = unsafe makeLibrary()
-        else { return nil }
-        LockedAllocator.lockFromNowOn()
         unsafe self.library = library
-        unsafe (self.decode, self.decodePublic, self.freeKey) = (decode, decodePublic, freeKey)
-        unsafe (self.makeContext, self.freeContext) = (makeContext, freeContext)
-        unsafe (self.beginSigning, self.sign) = (beginSigning, sign)
-        unsafe (self.beginVerifying, self.verify) = (beginVerifying, verify)
+        LockedAllocator.lockFromNowOn()
     }
 
     /// Signs a message, and verifies the signature.
