@@ -31,9 +31,9 @@ import Testing
             flags: .stays,
             defaultClass: .completeUntilFirstUserAuthentication
         )
-        metadata.baseByteCount = 9
-        metadata.visibleBaseBytes = 7
-        metadata.chunksTag = Array(1...16)
+        metadata.layout.baseByteCount = 9
+        metadata.layout.visibleBaseBytes = 7
+        metadata.layout.chunksTag = Array(1...16)
         metadata.decision = "R5"
         return metadata
     }

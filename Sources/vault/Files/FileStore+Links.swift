@@ -27,7 +27,7 @@ extension FileStore {
         try connection.transaction {
             let parent = try tree.makeParents(of: name, in: group, now: now)
             var metadata = NodeMetadata(group: group, name: name.lastComponent, created: now, modified: now)
-            metadata.byteCount = Int64(target.utf8.count)
+            metadata.layout.byteCount = Int64(target.utf8.count)
             metadata.target = target
             metadata.ownership = ownership
             try tree.touch(parent, now: now)

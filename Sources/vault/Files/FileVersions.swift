@@ -75,7 +75,7 @@ package struct FileVersions {
         guard !openFiles.isBeingWritten(file.node),
             let present = try tree.file(tree.place(at: name, in: file.group), name, for: .read),
             present.content == file.content,
-            present.metadata.chunksTag == file.metadata.chunksTag, present.byteCount == file.byteCount
+            present.metadata.layout.chunksTag == file.metadata.layout.chunksTag, present.byteCount == file.byteCount
         else { throw CofferError.isBeingWritten(name) }
     }
 

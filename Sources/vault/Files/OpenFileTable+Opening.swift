@@ -180,7 +180,7 @@ extension OpenFileTable {
         let file = opening.file
         let subject = quotedForDisplay(file.path)
         guard try isPresent(file) else { return nil }
-        let hasItsRows = !opening.hasImpossibleRows && opening.tag == ChunksTag(file.metadata.chunksTag)
+        let hasItsRows = !opening.hasImpossibleRows && opening.tag == ChunksTag(file.metadata.layout.chunksTag)
         guard salvaging || hasItsRows else {
             throw CofferError.damaged(content: subject, found: "the rows of its chunks are not those that it had")
         }
@@ -204,7 +204,7 @@ extension OpenFileTable {
             ),
             isOverlayStaged: parts.isStaged,
             byteCount: file.byteCount,
-            visibleBaseBytes: file.metadata.visibleBaseBytes,
+            visibleBaseBytes: file.metadata.layout.visibleBaseBytes,
             usedSlots: opening.usedSlots,
             keptSlotCount: parts.keptSlotCount,
             rowsEnd: hasItsRows ? opening.rowsEnd : .max,
@@ -235,7 +235,7 @@ extension OpenFileTable {
                     base = try BaseContent(
                         ContentFile(content),
                         file.content,
-                        byteCount: file.metadata.baseByteCount,
+                        byteCount: file.metadata.layout.baseByteCount,
                         salvaging: salvaging
                     )
                 } else if !salvaging {

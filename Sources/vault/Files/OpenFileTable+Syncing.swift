@@ -25,7 +25,7 @@ extension OpenFileTable {
         }
         let rowsEnd = file.rowsEnd
         let changes = file.beginCommit()
-        var tag = ChunksTag(node.metadata.chunksTag)
+        var tag = ChunksTag(node.metadata.layout.chunksTag)
         do {
             try tree.connection.transaction {
                 try dead.forgetRemoved()
@@ -50,9 +50,9 @@ extension OpenFileTable {
                 }
                 try log.add(logged ?? [], of: file)
                 var metadata = node.metadata
-                metadata.byteCount = file.byteCount
-                metadata.visibleBaseBytes = file.visibleBaseBytes
-                metadata.chunksTag = tag.bytes
+                metadata.layout.byteCount = file.byteCount
+                metadata.layout.visibleBaseBytes = file.visibleBaseBytes
+                metadata.layout.chunksTag = tag.bytes
                 metadata.times.modified = changes.time ?? NodeTimes.nanoseconds(now)
                 // A sync changes nothing that programs see.
                 metadata.times.changed = max(metadata.times.changed, changes.time ?? NodeTimes.nanoseconds(now))
@@ -90,14 +90,11 @@ extension OpenFileTable {
 
     /// Whether a file has rewritten chunks, so that it is read through an ``OpenFile``.
     package func hasChunks(_ file: FileItem) -> Bool {
-        let metadata = file.metadata
-        return self[file.node]?.hasChanges ?? false || metadata.flags.contains(.hasNoBase)
-            || metadata.baseByteCount != metadata.byteCount || metadata.visibleBaseBytes != metadata.baseByteCount
-            || ChunksTag(metadata.chunksTag) != .none
+        let layout = file.metadata.layout
+        return self[file.node]?.hasChanges ?? false || file.metadata.flags.contains(.hasNoBase)
+            || layout.baseByteCount != layout.byteCount || layout.visibleBaseBytes != layout.baseByteCount
+            || ChunksTag(layout.chunksTag) != .none
     }
-
-    /// Whether a file is open for writing.
-    package func isOpenForWriting(_ file: FileItem) -> Bool { self[file.node]?.use.hasWriter ?? false }
 
     /// The current item of an open file; `nil` if it was removed.
     ///
@@ -149,8 +146,8 @@ extension OpenFileTable {
         guard entry.type == .file else { return nil }
         if let open = openFile(of: entry) { return open.content.storedByteCount }
         let metadata = entry.metadata
-        let base = metadata.flags.contains(.hasNoBase) ? 0 : metadata.baseByteCount
-        if ChunksTag(metadata.chunksTag) == .none { return base }
+        let base = metadata.flags.contains(.hasNoBase) ? 0 : metadata.layout.baseByteCount
+        if ChunksTag(metadata.layout.chunksTag) == .none { return base }
         guard let content = entry.node.content else { return nil }
         return contents.storedByteCount(ofOverlay: content).map { base + $0 }
     }

@@ -26,8 +26,28 @@ package struct NodeMetadata: Equatable, Sendable {
         static let known: Flags = [.stays, .hasNoBase, .isNamedInEveryState]
     }
 
-    /// The size of ``chunksTag``.
-    package static let chunksTagBytes = 16
+    /// How the content of a file is stored: a base, of which chunks were rewritten since.
+    package struct Layout: Equatable, Sendable {
+        /// The size of ``chunksTag``.
+        package static let chunksTagBytes = 16
+
+        /// The size of a file; 0 for a directory.
+        package var byteCount: Int64
+        /// The plaintext size of the base, the content that a put wrote.
+        package var baseByteCount: Int64
+        /// The size of the visible part of the base: the rest was cut off.
+        package var visibleBaseBytes: Int64
+        /// The keyed tags of the rows of all rewritten chunks, joined by exclusive or.
+        package var chunksTag: [UInt8]
+
+        /// Creates the layout of a base without rewritten chunks.
+        init(byteCount: Int64) {
+            (self.byteCount, baseByteCount, visibleBaseBytes) = (byteCount, byteCount, byteCount)
+            chunksTag = Self.noChunks
+        }
+
+        private static let noChunks = [UInt8](repeating: 0, count: chunksTagBytes)
+    }
 
     /// The access group of the node.
     package var group: String
@@ -35,18 +55,11 @@ package struct NodeMetadata: Equatable, Sendable {
     package var name: String
     /// The kind of the file that its owner stated.
     package var kind: ItemKind?
-    /// The size of a file; 0 for a directory.
-    package var byteCount: Int64
+    package var layout: Layout
     /// When the node was created, in milliseconds since 1970.
     package var created: Int64
     /// When its content and its attributes were changed.
     package var times: NodeTimes
-    /// The plaintext size of the base, the content that a put wrote.
-    package var baseByteCount: Int64
-    /// The size of the visible part of the base: the rest was cut off.
-    package var visibleBaseBytes: Int64
-    /// The keyed tags of the rows of all rewritten chunks, joined by exclusive or.
-    package var chunksTag: [UInt8]
     /// Further properties of the node.
     package var flags: Flags
     /// The default class of a directory for new files; `nil` for a file, and for a directory without one.
@@ -74,16 +87,15 @@ package struct NodeMetadata: Equatable, Sendable {
         self.group = group
         self.name = name
         self.kind = kind
-        self.byteCount = byteCount
+        layout = Layout(byteCount: byteCount)
         self.created = created
         times = NodeTimes(milliseconds: modified)
-        baseByteCount = byteCount
-        visibleBaseBytes = byteCount
-        chunksTag = Self.noChunks
         self.flags = flags
         self.defaultClass = defaultClass
     }
 
+    /// The size of a file; 0 for a directory.
+    package var byteCount: Int64 { layout.byteCount }
     /// When the content was last changed, in milliseconds since 1970.
     package var modified: Int64 { times.modifiedMilliseconds }
 
@@ -94,8 +106,6 @@ package struct NodeMetadata: Equatable, Sendable {
         times.modified = NodeTimes.nanoseconds(now)
         times.changed = times.modified
     }
-
-    private static let noChunks = [UInt8](repeating: 0, count: chunksTagBytes)
 }
 
 // MARK: - On disk
@@ -105,18 +115,18 @@ extension NodeMetadata {
 
     /// The serialised attributes.
     package var encoded: [UInt8] {
-        precondition(chunksTag.count == Self.chunksTagBytes, "the tag of all chunks has a size")
+        precondition(layout.chunksTag.count == Layout.chunksTagBytes, "the tag of all chunks has a size")
         var writer = ByteWriter()
         writer.write(Self.version)
         writer.write(counted: group.utf8)
         writer.write(counted: name.utf8)
         writer.write(counted: (kind?.rawValue ?? "").utf8)
-        writer.write(byteCount)
+        writer.write(layout.byteCount)
         writer.write(created)
         writer.write(times.modified)
-        writer.write(baseByteCount)
-        writer.write(visibleBaseBytes)
-        writer.write(raw: chunksTag)
+        writer.write(layout.baseByteCount)
+        writer.write(layout.visibleBaseBytes)
+        writer.write(raw: layout.chunksTag)
         writer.write(flags.rawValue)
         writer.write(defaultClass.map { ClassKeyName($0).rawValue } ?? 0)
         writer.write(counted: decision.utf8)
@@ -137,12 +147,12 @@ extension NodeMetadata {
         group = try reader.readText()
         name = try reader.readText()
         kind = ItemKind(rawValue: try reader.readText())
-        byteCount = try reader.read()
+        layout = Layout(byteCount: try reader.read())
         created = try reader.read()
         let modified = try reader.read(Int64.self)
-        baseByteCount = try reader.read()
-        visibleBaseBytes = try reader.read()
-        chunksTag = Array(try reader.readRaw(Self.chunksTagBytes))
+        layout.baseByteCount = try reader.read()
+        layout.visibleBaseBytes = try reader.read()
+        layout.chunksTag = Array(try reader.readRaw(Layout.chunksTagBytes))
         flags = Flags(rawValue: try reader.read())
         let code = try reader.read(UInt8.self)
         defaultClass = ProtectionClass.allCases.first { ClassKeyName($0).rawValue == code }
@@ -152,8 +162,9 @@ extension NodeMetadata {
         ownership = try Ownership(from: &reader)
         target = try reader.readText()
         extended = try ExtendedAttributes(from: &reader)
-        guard reader.isAtEnd, (0...Limits.fileBytes).contains(byteCount),
-            (0...Limits.fileBytes).contains(baseByteCount), (0...baseByteCount).contains(visibleBaseBytes)
+        guard reader.isAtEnd, (0...Limits.fileBytes).contains(layout.byteCount),
+            (0...Limits.fileBytes).contains(layout.baseByteCount),
+            (0...layout.baseByteCount).contains(layout.visibleBaseBytes)
         else { throw ByteReader.Malformed() }
     }
 }
