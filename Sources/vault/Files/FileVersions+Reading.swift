@@ -124,14 +124,14 @@ extension FileVersions {
     package func restore(_ number: Int64, of entry: FileEntry, now: Int64) throws -> Int64 {
         let name = try ItemName(entry.path)
         guard let file = entry.file, let place = try tree.place(at: name, in: entry.metadata.group) else {
-            throw CofferError.noFormerContent(entry)
+            throw Self.noFormerContent(entry)
         }
         let version = try require(number, of: entry)
         let former = try formerFile(version, of: entry)
         guard file.protectionClass.permits(.create, in: keys.state) else {
             throw CofferError.locked(name.quoted, in: keys.state, for: .write)
         }
-        if try tree.linkCount(of: entry.node) > 1 { throw CofferError.hasOtherNames(name) }
+        if try tree.linkCount(of: entry.node) > 1 { throw Self.hasOtherNames(name) }
         guard canBeKept(place), let history = try histories.history(of: file.node) else {
             throw CofferError.isBeingWritten(name)
         }
@@ -219,10 +219,8 @@ extension FileVersions {
             .integer(node)
         ) { _ in true } ?? false
     }
-}
 
-extension CofferError {
-    fileprivate static func noFormerContent(_ entry: FileEntry) -> CofferError {
+    private static func noFormerContent(_ entry: FileEntry) -> CofferError {
         CofferError(
             .param,
             "\(entry.quoted) is no file, and only files have versions",
@@ -231,7 +229,7 @@ extension CofferError {
         )
     }
 
-    fileprivate static func hasOtherNames(_ name: ItemName) -> CofferError {
+    private static func hasOtherNames(_ name: ItemName) -> CofferError {
         CofferError(
             .param,
             "can't restore a version of \(name.quoted): the file has other names, and they would keep the present content",
@@ -239,7 +237,9 @@ extension CofferError {
             reason: .notPermitted
         )
     }
+}
 
+extension CofferError {
     static func isBeingWritten(_ name: ItemName) -> CofferError {
         CofferError(
             .notAvailable,

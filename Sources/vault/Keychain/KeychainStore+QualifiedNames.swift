@@ -21,8 +21,8 @@ extension KeychainStore {
             damaged = damaged ?? page.damaged.first
             (place, seenCount) = (page.next, seenCount + page.lookedAt)
         } while place != nil && items.count < Limits.namedReferences && seenCount < Limits.queryItems
-        if items.count > 1 { throw CofferError.ambiguous(name, items) }
-        if place != nil { throw CofferError.tooManyLike(name) }
+        if items.count > 1 { throw name.ambiguity(of: items) }
+        if place != nil { throw name.excess }
         if items.isEmpty, let damaged { throw damaged }
         return items.first
     }
@@ -35,22 +35,20 @@ extension QualifiedName {
     fileprivate func names(_ item: KeychainItem) -> Bool {
         if case .reference = self { true } else { item.attributes.qualifiedName == self }
     }
-}
 
-extension CofferError {
-    fileprivate static func ambiguous(_ name: QualifiedName, _ items: [KeychainItem]) -> CofferError {
+    fileprivate func ambiguity(of items: [KeychainItem]) -> CofferError {
         let references = items.prefix(Limits.namedReferences).map { "'reference:\($0.id.hexadecimal)'" }
         return CofferError(
             .param,
-            "several items are called \(name.quoted)",
+            "several items are called \(quoted)",
             hint: "name one by its reference: \(references.joined(separator: ", "))"
         )
     }
 
-    fileprivate static func tooManyLike(_ name: QualifiedName) -> CofferError {
+    fileprivate var excess: CofferError {
         CofferError(
             .dataTooLarge,
-            "more than \(Limits.queryItems) items have the attributes of \(name.quoted)",
+            "more than \(Limits.queryItems) items have the attributes of \(quoted)",
             hint: "name one by its reference, as 'coffer list --json' has it"
         )
     }
