@@ -25,14 +25,9 @@ package struct ClientMachine: ~Copyable {
         case lost(CofferError?)
     }
 
-    private let policy: ReconnectPolicy
     private let tellsUnknownOutcomes: Bool
-    /// How long a daemon that owes an answer may be silent; `nil` for ever.
-    private let timeout: Duration?
-    /// When the daemon was last heard, or began to owe an answer.
-    private var lastHeard: Instant?
-    /// When the daemon must have been heard after it was asked whether it is there.
-    private var probeEnds: Instant?
+    private var silence: Silence
+    private var reconnection: Reconnection
     private var decoder = FrameDecoder()
     /// Whether there is a connection.
     package private(set) var isConnected = false
@@ -40,10 +35,6 @@ package struct ClientMachine: ~Copyable {
     package private(set) var epoch = 0
     /// Whether this connection has received an answer.
     private var hasHeard = false
-    /// The number of consecutive attempts without an answer.
-    private var failureCount = 0
-    /// The earliest time of the next attempt; `nil` for at once.
-    private var retryTime: Instant?
     private var isClosed = false
 
     /// Calls that are not completely sent; the first may be partly sent.
@@ -60,9 +51,9 @@ package struct ClientMachine: ~Copyable {
     ///     breaks before the answer, instead of the error of the connection.
     ///   - timeout: How long a daemon that owes an answer may be silent; `nil` for ever.
     package init(policy: ReconnectPolicy, tellsUnknownOutcomes: Bool, timeout: Duration? = nil) {
-        self.policy = policy
+        reconnection = Reconnection(policy)
         self.tellsUnknownOutcomes = tellsUnknownOutcomes
-        self.timeout = timeout
+        silence = Silence(limit: timeout)
     }
 
     /// Takes the effects since the last call, in order.
@@ -79,7 +70,7 @@ package struct ClientMachine: ~Copyable {
         if let bound = call.epoch, bound != epoch || !isConnected {
             return effects.append(.failed(call.number, .boundToConnection))
         }
-        if !owesAnswer { noteHeard(at: now) }
+        if !owesAnswer { silence.end(at: now) }
         outbox.append(call)
     }
 
@@ -126,8 +117,8 @@ package struct ClientMachine: ~Copyable {
     /// nothing.
     package var deadline: Instant? {
         let patience = (outbox + sent.values).compactMap(\.patienceEnds).min()
-        let retry = outbox.isEmpty ? nil : retryTime
-        return [patience, retry, silenceEnds].compactMap(\.self).min()
+        let retry = outbox.isEmpty ? nil : reconnection.time
+        return [patience, retry, owesAnswer ? silence.deadline : nil].compactMap(\.self).min()
     }
 
     /// Ends the connection if the daemon missed a deadline.
@@ -135,34 +126,17 @@ package struct ClientMachine: ~Copyable {
         if (outbox + sent.values).contains(where: { $0.patienceEnds.map { $0 <= now } ?? false }) {
             disconnected(.connectionBroken("the daemon does not answer"), at: now)
         }
-        guard let timeout, let silenceEnds, silenceEnds <= now else { return }
-        if probeEnds == nil {
-            probe(until: now + timeout / 2)
-        } else {
-            disconnected(.silent(for: timeout), mayRepeat: false, at: now)
+        switch owesAnswer ? silence.demand(at: now) : nil {
+        case nil: break
+        case .probe: probe()
+        case .loss(let limit): disconnected(.silent(for: limit), mayRepeat: false, at: now)
         }
     }
-
-    // MARK: Silence
 
     /// Whether the daemon has something to answer.
     private var owesAnswer: Bool { isConnected && !(sent.isEmpty && outbox.isEmpty) }
 
-    /// The end of half the permitted silence, when the daemon is asked whether it is there, and of the whole.
-    ///
-    /// A request may take long; a daemon that works on it still answers a `hello` at once.
-    private var silenceEnds: Instant? {
-        guard let timeout, let lastHeard, owesAnswer else { return nil }
-        return probeEnds ?? lastHeard + timeout / 2
-    }
-
-    private mutating func noteHeard(at now: Instant) {
-        lastHeard = now
-        probeEnds = nil
-    }
-
-    private mutating func probe(until end: Instant) {
-        probeEnds = end
+    private mutating func probe() {
         let isPending = sent[Call.probeNumber] != nil || outbox.contains { $0.number == Call.probeNumber }
         if !isPending { insertFirst(Call(probeOn: epoch)) }
     }
@@ -171,17 +145,17 @@ package struct ClientMachine: ~Copyable {
 
     /// Whether to connect now.
     package func wantsConnection(at now: Instant) -> Bool {
-        !isConnected && !isClosed && !outbox.isEmpty && (retryTime.map { $0 <= now } ?? true)
+        !isConnected && !isClosed && !outbox.isEmpty && reconnection.isDue(at: now)
     }
 
     /// Begins a new connection.
     package mutating func connected(at now: Instant) {
-        noteHeard(at: now)
+        silence.end(at: now)
         decoder = FrameDecoder()
         isConnected = true
         hasHeard = false
         epoch += 1
-        retryTime = nil
+        reconnection.connected()
     }
 
     /// Records a failed attempt.
@@ -190,15 +164,9 @@ package struct ClientMachine: ~Copyable {
     ///   - error: The error, for waiting calls if the policy allows no further attempt.
     ///   - now: The time.
     package mutating func couldNotConnect(_ error: CofferError, at now: Instant) {
-        guard failureCount < policy.attempts else {
-            failureCount = 0
-            retryTime = nil
-            for call in outbox { fail(call, error) }
-            outbox = []
-            return
-        }
-        retryTime = now + policy.delay(before: failureCount)
-        failureCount += 1
+        if reconnection.failed(at: now) { return }
+        for call in outbox { fail(call, error) }
+        outbox = []
     }
 
     /// Ends the connection and decides the outcome of each call.
@@ -215,11 +183,11 @@ package struct ClientMachine: ~Copyable {
         for call in answerable { settle(call, reason, mayRepeat, wasSent: true) }
         for call in unsent { settle(call, reason, mayRepeat, wasSent: false) }
         effects.append(.lost(isClosed ? nil : reason))
-        if !outbox.isEmpty && retryTime == nil { couldNotConnect(reason, at: now) }
+        if !outbox.isEmpty && reconnection.time == nil { couldNotConnect(reason, at: now) }
     }
 
     private mutating func settle(_ call: Call, _ reason: CofferError, _ mayRepeat: Bool, wasSent: Bool) {
-        if mayRepeat && call.lossCount < policy.attempts && call.mayBeRepeated(wasSent: wasSent) {
+        if mayRepeat && call.lossCount < reconnection.policy.attempts && call.mayBeRepeated(wasSent: wasSent) {
             var call = call
             call.prepareRepetition()
             outbox.append(call)
@@ -283,7 +251,7 @@ extension ClientMachine {
     ///   - now: The time.
     package mutating func receive(_ bytes: RawSpan, from offset: inout Int, at now: Instant) {
         guard isConnected else { return offset = bytes.byteCount }
-        noteHeard(at: now)
+        silence.end(at: now)
         do throws(CofferError) {
             if let frame = try nextFrame(in: bytes, at: &offset) { try handle(frame, at: now) }
         } catch {
@@ -335,7 +303,7 @@ extension ClientMachine {
         guard case .integer(let number) = id, let call = sent.removeValue(forKey: number) else {
             throw CofferError(.protocolViolation, "the daemon answers a request that was not made")
         }
-        failureCount = 0
+        reconnection.answered()
         hasHeard = true
         if call.method != nil && !call.isSettled { effects.append(.answered(number, outcome)) }
     }
