@@ -28,18 +28,23 @@ package final class Logind {
     private let delaysSleep: Bool
     private let warn: (String) -> Void
     private var take: ((Event) -> Void)?
-    private var bus: SystemBus?
-    private var logins: LoginMonitor?
+    private var link: Link?
     private var retryTimer: LoopTimer?
     private var isUnlocked = false
     /// Whether the present failure was reported already.
     private var hasReported = false
-    /// The bus name of logind's connection: signals of other senders are ignored.
-    private var owner: String?
-    private var ownerCall: UInt64?
-    private var delayCall: UInt64?
     /// The inhibitor, which delays sleep while it is open.
     private var delay: OwnedDescriptor?
+
+    /// What ends with the connection to the bus.
+    private struct Link {
+        let bus: SystemBus
+        let logins: LoginMonitor
+        /// The bus name of logind's connection: signals of other senders are ignored.
+        var owner: String?
+        var ownerCall: UInt64?
+        var delayCall: UInt64?
+    }
 
     /// Makes a listener that does not listen yet.
     ///
@@ -67,7 +72,7 @@ package final class Logind {
 
     private func connect() {
         guard isUnlocked else { return }
-        if bus != nil { return delaySleep() }
+        if link != nil { return delaySleep() }
         do throws(SystemError) {
             let bus = try SystemBus(on: loop) { [unowned self] in
                 receive($0)
@@ -75,9 +80,9 @@ package final class Logind {
                 lose($0)
             }
             for rule in Self.rules { try bus.subscribe(rule) }
-            ownerCall = try bus.call("GetNameOwner", of: Self.bus, at: Self.busPath, of: Self.bus, Self.name)
-            logins = try LoginMonitor(on: loop) { [unowned self] in take?(.logins) }
-            self.bus = bus
+            let ownerCall = try bus.call("GetNameOwner", of: Self.bus, at: Self.busPath, of: Self.bus, Self.name)
+            let logins = try LoginMonitor(on: loop) { [unowned self] in take?(.logins) }
+            link = Link(bus: bus, logins: logins, ownerCall: ownerCall)
         } catch {
             lose(error)
         }
@@ -92,7 +97,7 @@ package final class Logind {
 
     private func lose(_ error: SystemError) {
         report(error.reason)
-        (bus, logins, owner, ownerCall, delayCall) = (nil, nil, nil, nil, nil)
+        link = nil
         // The inhibitor stays valid without the bus.
         if isUnlocked { retryTimer?.set(BootClock.system.now + Limits.busRetryNanoseconds) }
     }
@@ -112,7 +117,7 @@ package final class Logind {
         case (Self.bus, "NameOwnerChanged") where message.sender == Self.bus:
             guard message.text() == Self.name, message.text() != nil, let next = message.text() else { return }
             setOwner(next)
-        case _ where message.sender != owner: return
+        case _ where message.sender != link?.owner: return
         case ("\(Self.name).Manager", "PrepareForSleep"):
             if message.flag() == true { take?(.sleep) } else { delaySleep() }
         case ("\(Self.name).Session", "Lock"): noteLock(message)
@@ -123,11 +128,11 @@ package final class Logind {
     }
 
     private func receiveAnswer(to call: UInt64, _ message: BusMessage) {
-        if call == ownerCall {
-            ownerCall = nil
+        if call == link?.ownerCall {
+            link?.ownerCall = nil
             setOwner(message.failure == nil ? message.text() ?? "" : "")
-        } else if call == delayCall {
-            delayCall = nil
+        } else if call == link?.delayCall {
+            link?.delayCall = nil
             if let failure = message.failure { return noteRefusal(failure) }
             let given = message.descriptor()
             if isUnlocked { delay = given }
@@ -135,12 +140,12 @@ package final class Logind {
     }
 
     private func setOwner(_ next: String) {
-        delayCall = nil
+        link?.delayCall = nil
         guard !next.isEmpty else {
-            owner = nil
+            link?.owner = nil
             return report("it does not run")
         }
-        owner = next
+        link?.owner = next
         hasReported = false
         delay = nil
         delaySleep()
@@ -168,9 +173,9 @@ package final class Logind {
     // MARK: Sleep
 
     private func delaySleep() {
-        guard isUnlocked, delaysSleep, owner != nil, delay == nil, delayCall == nil, let bus else { return }
+        guard isUnlocked, delaysSleep, delay == nil, let link, link.owner != nil, link.delayCall == nil else { return }
         do throws(SystemError) {
-            delayCall = try bus.call(
+            let call = try link.bus.call(
                 "Inhibit",
                 of: "\(Self.name).Manager",
                 at: Self.managerPath,
@@ -180,6 +185,7 @@ package final class Logind {
                 "the vault is locked first",
                 "delay"
             )
+            self.link?.delayCall = call
         } catch {
             lose(error)
         }
