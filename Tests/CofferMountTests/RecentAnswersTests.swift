@@ -119,8 +119,8 @@ import Testing
         #expect(isFound(in: 8))
         #expect(isMissing("b"))
         if case .missing = advice(FileName("b"), in: 8) {} else { Issue.record("a new directory is not empty") }
-        #expect(answers.attributes(of: 1, believing: 1)?.attributes.modified == 9)
-        #expect(answers.attributes(of: 8, believing: 1)?.attributes.changed == 10)
+        #expect(answers.attributes(of: 1, believing: 1)?.attributes.times.modified == 9)
+        #expect(answers.attributes(of: 8, believing: 1)?.attributes.times.changed == 10)
     }
 
     @Test func `an entry that was removed is missing, and what else is known stays`() throws {

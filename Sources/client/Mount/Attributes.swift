@@ -8,6 +8,13 @@ package struct Attributes: Hashable, Sendable {
         case file, directory, symbolicLink
     }
 
+    /// Nanoseconds since 1970.
+    package struct Times: Hashable, Sendable {
+        package var accessed: Int64
+        package var modified: Int64
+        package var changed: Int64
+    }
+
     /// Its number: the inode.
     package var number: UInt64
     package var kind: Kind
@@ -20,10 +27,7 @@ package struct Attributes: Hashable, Sendable {
     package var byteCount: Int64
     /// The bytes of the disk that it takes; `nil` for as many as it has.
     package var storedByteCount: Int64?
-    /// Nanoseconds since 1970.
-    package var accessed: Int64
-    package var modified: Int64
-    package var changed: Int64
+    package var times: Times
     /// The class of a file, or the default class of a directory.
     package var protectionClass: ProtectionClass?
     /// Where a symbolic link leads.
@@ -37,9 +41,7 @@ package struct Attributes: Hashable, Sendable {
             mode: 0o700,
             linkCount: 1,
             byteCount: 0,
-            accessed: now,
-            modified: now,
-            changed: now
+            times: Times(accessed: now, modified: now, changed: now)
         )
     }
 }
@@ -56,9 +58,11 @@ extension Attributes {
             groupID: file.gid.map { UInt32(truncatingIfNeeded: $0) },
             byteCount: file.byteCount,
             storedByteCount: file.storedByteCount,
-            accessed: file.accessedNanoseconds,
-            modified: file.modifiedNanoseconds,
-            changed: file.changedNanoseconds,
+            times: Times(
+                accessed: file.accessedNanoseconds,
+                modified: file.modifiedNanoseconds,
+                changed: file.changedNanoseconds
+            ),
             protectionClass: file.protectionClass,
             target: file.target
         )

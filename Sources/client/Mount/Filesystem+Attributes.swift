@@ -9,7 +9,7 @@ extension Filesystem {
     /// Changes attributes.
     ///
     /// - Returns: The attributes after it, and how long the kernel may believe them.
-    package func setAttributes(of number: UInt64, _ change: AttributeChange) throws(Errno) -> RecentAnswers.Found {
+    func setAttributes(of number: UInt64, _ change: AttributeChange) throws(Errno) -> RecentAnswers.Found {
         if let byteCount = change.byteCount {
             settle()
             try truncate(number, to: byteCount, isOpen: change.isByDescriptor)
@@ -34,7 +34,7 @@ extension Filesystem {
     /// changes: the kernel leaves that to the file system, and need not ask before each write whether there are any.
     ///
     /// As on other file systems, the bit of the group means something else if the group can't run the file.
-    package func dropSpecialBits(of number: UInt64) throws(Errno) {
+    func dropSpecialBits(of number: UInt64) throws(Errno) {
         let file = try? openFiles.file(number)
         if let file, !file.mayHaveSpecialBits { return }
         let attributes = try found(number).attributes

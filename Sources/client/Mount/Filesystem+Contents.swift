@@ -1,5 +1,5 @@
 internal import CFuse
-package import CofferClient
+internal import CofferClient
 internal import CofferCore
 internal import CofferWire
 internal import Glibc
@@ -8,13 +8,13 @@ internal import Synchronization
 // Contents of files.
 extension Filesystem {
     /// How a program opens a file.
-    package struct OpenMode: Sendable {
-        package let isWriting: Bool
-        package let truncates: Bool
-        package let isExclusive: Bool
+    struct OpenMode: Sendable {
+        let isWriting: Bool
+        let truncates: Bool
+        let isExclusive: Bool
 
         /// - Parameter flags: The flags of open(2).
-        package init(flags: Int32) {
+        init(flags: Int32) {
             isWriting = flags & O_ACCMODE != O_RDONLY
             truncates = flags & O_TRUNC != 0
             isExclusive = flags & O_EXCL != 0
@@ -25,7 +25,7 @@ extension Filesystem {
     ///
     /// - Returns: The number of this opening, and whether a program has it open already, so that what the kernel has
     ///   cached is current.
-    package func open(_ number: UInt64, _ mode: OpenMode) throws(Errno) -> (opening: UInt64, wasOpen: Bool) {
+    func open(_ number: UInt64, _ mode: OpenMode) throws(Errno) -> (opening: UInt64, wasOpen: Bool) {
         guard let name = try name(of: number) else { throw Errno(EISDIR) }
         settle(number)
         let (file, wasOpen) = openFiles.pin(number) { makeOpenFile(number, on: pool.any) }
@@ -73,7 +73,7 @@ extension Filesystem {
     /// Creates a file and opens it, or opens the one that another client has created just now.
     ///
     /// - Returns: Its attributes, and the number of this opening.
-    package func create(
+    func create(
         _ name: FileName,
         in parent: UInt64,
         _ mode: OpenMode,
@@ -150,7 +150,7 @@ extension Filesystem {
     }
 
     /// Closes a file for one program.
-    package func release(_ number: UInt64, _ opening: UInt64, _ mode: OpenMode) {
+    func release(_ number: UInt64, _ opening: UInt64, _ mode: OpenMode) {
         settle(number)
         guard let file = try? openFiles.file(number) else { return }
         openFiles.unpin(number, isClosed: file.release(opening, wasWriting: mode.isWriting))
@@ -158,7 +158,7 @@ extension Filesystem {
     }
 
     /// Reads a range.
-    package func read(_ number: UInt64, at offset: Int64, count: Int) throws(Errno) -> Secret {
+    func read(_ number: UInt64, at offset: Int64, count: Int) throws(Errno) -> Secret {
         let file = try openFiles.file(number)
         guard offset >= 0, count >= 0 else { throw .invalid }
         if offset >= Limits.fileBytes { return try empty() }
@@ -189,7 +189,7 @@ extension Filesystem {
     ///
     /// - Parameter whence: `SEEK_DATA` or `SEEK_HOLE`; the end of a file counts as a hole.
     /// - Throws: `ENXIO` if the offset is not in the file, or no data follows.
-    package func seek(_ number: UInt64, from offset: Int64, whence: Int32) throws(Errno) -> Int64 {
+    func seek(_ number: UInt64, from offset: Int64, whence: Int32) throws(Errno) -> Int64 {
         guard whence == SEEK_DATA || whence == SEEK_HOLE else { throw .invalid }
         let file = try openFiles.file(number)
         // An offset that no file has is refused as the end of one is, unless a lock refuses it.
@@ -207,7 +207,7 @@ extension Filesystem {
     /// Writes pages of mapped memory that a program has changed.
     ///
     /// - Throws: `EIO` if a lock has overtaken them: the kernel fails the next sync of each program with it.
-    package func writeBack(_ number: UInt64, at offset: Int64, _ bytes: RawSpan) throws(Errno) {
+    func writeBack(_ number: UInt64, at offset: Int64, _ bytes: RawSpan) throws(Errno) {
         do throws(Errno) {
             try write(number, at: offset, bytes)
         } catch  where error.code == EACCES {
@@ -217,7 +217,7 @@ extension Filesystem {
     }
 
     /// Writes a range.
-    package func write(_ number: UInt64, at offset: Int64, _ bytes: RawSpan) throws(Errno) {
+    func write(_ number: UInt64, at offset: Int64, _ bytes: RawSpan) throws(Errno) {
         let file = try openFiles.file(number)
         guard offset >= 0 else { throw .invalid }
         if Int64(bytes.byteCount) > Limits.fileBytes || offset > Limits.fileBytes - Int64(bytes.byteCount) {
@@ -240,7 +240,7 @@ extension Filesystem {
     /// Reserves space, or makes a hole.
     ///
     /// - Parameter flags: Those of fallocate(2).
-    package func allocate(_ number: UInt64, at offset: Int64, count: Int64, flags: Int32) throws(Errno) {
+    func allocate(_ number: UInt64, at offset: Int64, count: Int64, flags: Int32) throws(Errno) {
         guard offset >= 0, count > 0 else { throw .invalid }
         let (end, isOver) = offset.addingReportingOverflow(count)
         if isOver { throw .tooLarge }
@@ -271,7 +271,7 @@ extension Filesystem {
     }
 
     /// Waits until what was written to a file is on the disk.
-    package func sync(_ number: UInt64, _ opening: UInt64) throws(Errno) {
+    func sync(_ number: UInt64, _ opening: UInt64) throws(Errno) {
         settle()
         try openFiles.file(number).sync(opening)
         // If the daemon has ended meanwhile, another one has synced less than what was written.
@@ -282,13 +282,13 @@ extension Filesystem {
     /// Waits until the changes of the tree are on the disk.
     ///
     /// - Parameter includesClosedFiles: Whether contents of files that programs have closed are synced as well.
-    package func syncTree(includesClosedFiles: Bool = false) throws(Errno) {
+    func syncTree(includesClosedFiles: Bool = false) throws(Errno) {
         settle()
         _ = try call(FileSyncTreeParameters(includesClosedFiles: includesClosedFiles))
     }
 
     /// Reports what was lost, when a program closes a file.
-    package func flush(_ number: UInt64, _ opening: UInt64) throws(Errno) {
+    func flush(_ number: UInt64, _ opening: UInt64) throws(Errno) {
         if let failure = settle(number) { throw failure }
         try openFiles.file(number).checkLoss(of: opening)
     }

@@ -1,4 +1,4 @@
-package import CofferClient
+internal import CofferClient
 internal import CofferCore
 internal import CofferWire
 internal import Glibc
@@ -7,10 +7,10 @@ internal import Synchronization
 // Extended attributes: the class of a file is one of them, the others are kept by the daemon.
 extension Filesystem {
     /// The attribute that is a file's class, or a directory's default for new files.
-    package static let classAttribute = "user.coffer.class"
+    static let classAttribute = "user.coffer.class"
 
     /// The value of an attribute.
-    package func extendedAttribute(_ name: String, of number: UInt64) throws(Errno) -> Secret {
+    func extendedAttribute(_ name: String, of number: UInt64) throws(Errno) -> Secret {
         if name == Self.classAttribute {
             guard let protectionClass = try attributes(of: number).protectionClass else { throw .noAttribute }
             do { return try Secret(exposed: protectionClass.rawValue) } catch { throw Errno(error) }
@@ -28,7 +28,7 @@ extension Filesystem {
     }
 
     /// The names of the attributes, each with a zero byte after it.
-    package func extendedAttributeList(of number: UInt64) throws(Errno) -> Secret {
+    func extendedAttributeList(of number: UInt64) throws(Errno) -> Secret {
         let names = try extendedAttributes(of: number)
         do { return try Secret(exposed: names.map { $0 + "\0" }.joined()) } catch { throw Errno(error) }
     }
@@ -48,7 +48,7 @@ extension Filesystem {
     }
 
     /// Sets an attribute.
-    package func setExtendedAttribute(
+    func setExtendedAttribute(
         _ name: String,
         of number: UInt64,
         to value: RawSpan,
@@ -95,7 +95,7 @@ extension Filesystem {
     }
 
     /// Gives a file at least the class of the one of which it becomes a copy.
-    package func protect(_ copy: UInt64, asCopyOf original: UInt64) throws(Errno) {
+    func protect(_ copy: UInt64, asCopyOf original: UInt64) throws(Errno) {
         guard let least = try attributes(of: original).protectionClass,
             let own = try attributes(of: copy).protectionClass, own.stricter(least) != own
         else { return }
@@ -131,7 +131,7 @@ extension Filesystem {
     }
 
     /// Removes an attribute; without its class, a file has that of a new one in its directory.
-    package func removeExtendedAttribute(_ name: String, of number: UInt64) throws(Errno) {
+    func removeExtendedAttribute(_ name: String, of number: UInt64) throws(Errno) {
         if name == Self.classAttribute { return try inheritClass(number) }
         guard name.hasPrefix("user.") else { throw .noAttribute }
         var isRepetition = false

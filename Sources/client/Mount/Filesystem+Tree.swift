@@ -8,7 +8,7 @@ internal import Synchronization
 // Changes of the tree.
 extension Filesystem {
     /// Makes a directory.
-    package func makeDirectory(_ name: FileName, in parent: UInt64, _ birth: Birth) throws(Errno) -> Attributes {
+    func makeDirectory(_ name: FileName, in parent: UInt64, _ birth: Birth) throws(Errno) -> Attributes {
         let path = try path(of: name, in: parent)
         let params = FileMkdirParameters(
             name: path,
@@ -23,13 +23,13 @@ extension Filesystem {
     }
 
     /// Removes a file, which goes on for the programs that have it open.
-    package func removeFile(_ name: FileName, in parent: UInt64) throws(Errno) {
+    func removeFile(_ name: FileName, in parent: UInt64) throws(Errno) {
         try remove(name, in: parent)
         nodes.withLock { $0.remove(NodeTable.Place(parent, name)) }
     }
 
     /// Removes an empty directory, which goes on for the programs that are in it.
-    package func removeDirectory(_ name: FileName, in parent: UInt64) throws(Errno) {
+    func removeDirectory(_ name: FileName, in parent: UInt64) throws(Errno) {
         let place = NodeTable.Place(parent, name)
         let attributes = nodes.withLock { $0.number(at: place) }.flatMap { try? self.attributes(of: $0) }
         try remove(name, in: parent)
@@ -55,7 +55,7 @@ extension Filesystem {
     }
 
     /// Makes a symbolic link.
-    package func makeSymbolicLink(
+    func makeSymbolicLink(
         to target: String,
         _ name: FileName,
         in parent: UInt64,
@@ -75,13 +75,13 @@ extension Filesystem {
     }
 
     /// Where a symbolic link leads.
-    package func target(of number: UInt64) throws(Errno) -> String {
+    func target(of number: UInt64) throws(Errno) -> String {
         guard let target = try attributes(of: number).target else { throw .invalid }
         return target
     }
 
     /// Gives a file another name.
-    package func link(_ number: UInt64, as name: FileName, in parent: UInt64) throws(Errno) -> Attributes {
+    func link(_ number: UInt64, as name: FileName, in parent: UInt64) throws(Errno) -> Attributes {
         guard let path = try self.name(of: number) else { throw .notPermitted }
         settle()
         let target = try self.path(of: name, in: parent)
@@ -93,7 +93,7 @@ extension Filesystem {
     /// Renames an entry.
     ///
     /// - Parameter flags: Those of renameat2(2).
-    package func rename(
+    func rename(
         _ name: FileName,
         in parent: UInt64,
         to newName: FileName,
@@ -125,7 +125,7 @@ extension Filesystem {
 }
 
 /// With what a file comes into being.
-package struct Birth: Sendable {
+struct Birth: Sendable {
     let mode: Int64
     let userID: Int64?
     let groupID: Int64?
@@ -134,7 +134,7 @@ package struct Birth: Sendable {
     ///   - mode: The permission bits.
     ///   - owner: The program's user and group, which are kept if they are not those of the mount.
     ///   - own: The user and the group of the mount.
-    package init(mode: UInt32, owner: Owner, own: Owner) {
+    init(mode: UInt32, owner: Owner, own: Owner) {
         self.mode = Int64(mode & 0o7777)
         userID = owner.userID == own.userID ? nil : Int64(owner.userID)
         groupID = owner.groupID == own.groupID ? nil : Int64(owner.groupID)
@@ -142,12 +142,7 @@ package struct Birth: Sendable {
 }
 
 /// A user and a group.
-package struct Owner: Sendable {
-    package let userID: UInt32
-    package let groupID: UInt32
-
-    package init(userID: UInt32, groupID: UInt32) {
-        self.userID = userID
-        self.groupID = groupID
-    }
+struct Owner: Sendable {
+    let userID: UInt32
+    let groupID: UInt32
 }

@@ -1,5 +1,5 @@
 internal import CofferClient
-package import CofferCore
+internal import CofferCore
 internal import CofferWire
 internal import Glibc
 internal import Synchronization
@@ -7,33 +7,19 @@ internal import Synchronization
 /// The operations of the kernel on the tree of a group, or on a part of it.
 ///
 /// Each operation runs on the thread that has read it, and blocks it.
-package final class Filesystem: Sendable {
+final class Filesystem: Sendable {
     /// What is mounted.
-    package struct Subject: Sendable {
+    struct Subject: Sendable {
         /// The path of the daemon's socket.
-        package var socketPath: String
+        var socketPath: String
         /// The access group; `nil` for the client's first.
-        package var group: String?
+        var group: String?
         /// The directory of the vault that becomes the root; empty for all.
-        package var prefix: String
+        var prefix = ""
         /// How long an operation waits for a daemon that is away.
-        package var patience: Duration
+        var patience = Duration.seconds(10)
         /// When it was mounted, in nanoseconds since 1970: what the root shows.
-        package var mountTime: Int64
-
-        package init(
-            socketPath: String,
-            group: String? = nil,
-            prefix: String = "",
-            patience: Duration = .seconds(10),
-            mountTime: Int64
-        ) {
-            self.socketPath = socketPath
-            self.group = group
-            self.prefix = prefix
-            self.patience = patience
-            self.mountTime = mountTime
-        }
+        var mountTime: Int64
     }
 
     let subject: Subject
@@ -42,38 +28,31 @@ package final class Filesystem: Sendable {
     let openFiles = OpenFiles()
     let closedFiles = ClosedFiles()
     let reads = ReadGate()
-    /// Whether changes of other clients are followed, so that the kernel may keep what it knows until then.
-    let isFollowing = Atomic(false)
     /// Whether the kernel has had a reply.
     let hasReplied = Atomic(false)
-    /// The replies that tell the kernel of files, and are under way.
-    let descriptions = ReadGate()
+    let knowledge = KernelKnowledge()
     let lanes = ReadLanes()
     let recent = RecentAnswers()
     let pending = PendingAttributes()
-    private let listings = Mutex<(next: UInt64, all: [UInt64: DirectoryListing])>((1, [:]))
-    private let mountTime: Int64
+    let listings = OpenListings()
 
     /// - Parameters:
     ///   - subject: What is mounted.
     ///   - connectionCount: How many connections to the daemon share the work.
-    package init(_ subject: Subject, connectionCount: Int = 8) {
+    init(_ subject: Subject, connectionCount: Int = 8) {
         self.subject = subject
         pool = DaemonPool(connectionCount, to: DaemonAddress(subject.socketPath, patience: subject.patience), recent)
         nodes = Mutex(NodeTable(prefix: subject.prefix))
-        mountTime = subject.mountTime
     }
 
     var group: String? { subject.group }
 
-    /// How long the kernel may take what it is told of files for true, in seconds: what another client changes appears
-    /// after that, if no event has announced it before.
-    var validity: Double { isFollowing.load(ordering: .acquiring) ? Limits.followedValiditySeconds : 1 }
+    var validity: Double { knowledge.validity }
 
     /// Checks before mounting that the daemon answers, and that what is mounted is a directory.
     ///
     /// - Throws: The daemon's error.
-    package func check() throws(CofferError) {
+    func check() throws(CofferError) {
         let client = try BlockingClient(socketPath: subject.socketPath)
         let prefix = subject.prefix.isEmpty ? nil : try ItemName(subject.prefix)
         _ = try client.call(FileListParameters(name: prefix, limit: 1, group: group))
@@ -82,7 +61,7 @@ package final class Filesystem: Sendable {
     // MARK: Looking up
 
     /// Finds an entry, which the kernel then knows by its number until it forgets it.
-    package func lookUp(_ name: FileName, in parent: UInt64) throws(Errno) -> RecentAnswers.Found {
+    func lookUp(_ name: FileName, in parent: UInt64) throws(Errno) -> RecentAnswers.Found {
         switch recent.advice(for: name, in: parent, believing: validity) {
         case .found(let found):
             record(found.attributes, as: name, in: parent)
@@ -122,15 +101,15 @@ package final class Filesystem: Sendable {
     }
 
     /// Records that the kernel has forgotten some look-ups of a file.
-    package func forget(_ number: UInt64, _ count: UInt64) { nodes.withLock { $0.forget(number, count) } }
+    func forget(_ number: UInt64, _ count: UInt64) { nodes.withLock { $0.forget(number, count) } }
 
     /// The attributes of a file that the kernel knows.
-    package func attributes(of number: UInt64) throws(Errno) -> Attributes {
+    func attributes(of number: UInt64) throws(Errno) -> Attributes {
         try found(number).attributes
     }
 
     /// The attributes of a file that the kernel knows, and how long it may believe them.
-    package func found(_ number: UInt64) throws(Errno) -> RecentAnswers.Found {
+    func found(_ number: UInt64) throws(Errno) -> RecentAnswers.Found {
         if let attributes = pending.attributes(of: number) {
             return RecentAnswers.Found(attributes: attributes, validity: 0)
         }
@@ -144,7 +123,7 @@ package final class Filesystem: Sendable {
             return RecentAnswers.Found(attributes: removed, validity: validity)
         }
         guard let file else {
-            return RecentAnswers.Found(attributes: .root(at: mountTime), validity: validity)
+            return RecentAnswers.Found(attributes: .root(at: subject.mountTime), validity: validity)
         }
         let attributes = Attributes(file)
         recent.keep(attributes, since: ticket)
@@ -262,28 +241,14 @@ package final class Filesystem: Sendable {
     }
 
     /// The space of the disk on which the vault lies.
-    package func space() throws(Errno) -> Space {
-        let space = try call(FileSpaceParameters())
-        return Space(
-            totalBytes: space.totalByteCount,
-            freeBytes: space.freeByteCount,
-            availableBytes: space.availableByteCount,
-            fileCount: space.fileCount
-        )
-    }
-
-    /// The space of a disk.
-    package struct Space: Sendable {
-        package let totalBytes: Int64
-        package let freeBytes: Int64
-        package let availableBytes: Int64
-        package let fileCount: Int64
+    func space() throws(Errno) -> FileSpace {
+        try call(FileSpaceParameters())
     }
 
     // MARK: Directories
 
     /// Lists a directory for a program that opens it.
-    package func list(_ number: UInt64) throws(Errno) -> DirectoryListing {
+    func list(_ number: UInt64) throws(Errno) -> DirectoryListing {
         if nodes.withLock({ $0.removedDirectory(number) }) != nil { return DirectoryListing { _ in ([], nil) } }
         let name = try name(of: number)
         let listing = DirectoryListing { [unowned self] (cursor) throws(Errno) in
@@ -321,28 +286,8 @@ package final class Filesystem: Sendable {
     }
 
     /// Records that the kernel gets an entry of a listing.
-    package func learn(_ entry: DirectoryListing.Entry, in parent: UInt64) {
+    func learn(_ entry: DirectoryListing.Entry, in parent: UInt64) {
         let place = NodeTable.Place(parent, entry.name)
         nodes.withLock { $0.lookUp(entry.attributes.number, at: place) }
     }
-
-    /// Keeps a listing while a program has the directory open.
-    ///
-    /// - Returns: The number of the listing.
-    package func keep(_ listing: DirectoryListing) -> UInt64 {
-        listings.withLock { listings in
-            defer { listings.next += 1 }
-            listings.all[listings.next] = listing
-            return listings.next
-        }
-    }
-
-    /// A listing that is kept.
-    package func listing(_ handle: UInt64) throws(Errno) -> DirectoryListing {
-        guard let listing = listings.withLock({ $0.all[handle] }) else { throw .stale }
-        return listing
-    }
-
-    /// Drops a listing.
-    package func dropListing(_ handle: UInt64) { _ = listings.withLock { $0.all.removeValue(forKey: handle) } }
 }

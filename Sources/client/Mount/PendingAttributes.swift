@@ -100,8 +100,8 @@ extension Attributes {
         mode = change.mode ?? mode
         userID = change.userID ?? userID
         groupID = change.groupID ?? groupID
-        accessed = change.accessed ?? accessed
-        modified = change.modified ?? modified
-        changed = max(changed, timespec.now)
+        times.accessed = change.accessed ?? times.accessed
+        times.modified = change.modified ?? times.modified
+        times.changed = max(times.changed, timespec.now)
     }
 }

@@ -213,7 +213,7 @@ package final class RecentAnswers: Sendable {
             let count = state.directories[parent]?.entries?.count ?? 0
             if count >= Limits.rememberedFiles { state.directories[parent] = nil }
             state.directories[parent]?.entries?[name] = attributes.number
-            state.known[parent]?.attributes.enter(at: attributes.changed)
+            state.known[parent]?.attributes.enter(at: attributes.times.changed)
             Self.learn(attributes, at: ticket.start, &state)
             if attributes.kind == .directory {
                 state.directories[attributes.number] = Directory(start: ticket.start, entries: [:], isWhole: true)
@@ -292,7 +292,7 @@ package final class RecentAnswers: Sendable {
 extension Attributes {
     /// Notes that an entry of this directory was made.
     fileprivate mutating func enter(at time: Int64) {
-        modified = max(modified, time)
-        changed = max(changed, time)
+        times.modified = max(times.modified, time)
+        times.changed = max(times.changed, time)
     }
 }

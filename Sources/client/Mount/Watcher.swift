@@ -42,13 +42,11 @@ final class Watcher: Sendable {
             try subscribe(client)
             filesystem.reviewClosedFiles()
             // Replies from before that may be of before.
-            guard filesystem.descriptions.drain(for: Limits.describedPatience) else { return }
-            filesystem.isFollowing.store(true, ordering: .releasing)
+            guard filesystem.knowledge.follow() else { return }
             while try take(try client.nextEvent(), client) {}
         } catch {}
         // With the daemon, keys have gone, and what others change is not told.
-        filesystem.isFollowing.store(false, ordering: .releasing)
-        filesystem.descriptions.drain(for: Limits.describedPatience)
+        filesystem.knowledge.endFollowing()
         dropEverything()
         dropEntries()
     }
@@ -73,7 +71,7 @@ final class Watcher: Sendable {
             try subscribe(client)
         // Names are sealed.
         case .firstUnlockDataDidBecomeUnavailable:
-            filesystem.descriptions.drain(for: Limits.describedPatience)
+            filesystem.knowledge.drain()
             dropEverything()
             dropEntries()
             try subscribe(client)
@@ -81,7 +79,7 @@ final class Watcher: Sendable {
         case .itemsDidChange(let changes):
             for change in changes { take(change) }
             // What the daemon said before the change may come to the kernel only now.
-            guard filesystem.descriptions.drain(for: Limits.describedPatience) else { return false }
+            guard filesystem.knowledge.drain() else { return false }
             for change in changes { take(change) }
         case .attemptDidFail, .auditDidGrow: break
         }

@@ -232,8 +232,8 @@ enum Operations {
         unsafe table.opendir = { request, number, info in
             guard var info = unsafe info?.pointee else { return unsafe Request(request).reply(.invalid) }
             unsafe Request(request).answer { (request, filesystem) throws(Errno) in
-                info.fh = filesystem.keep(try filesystem.list(number))
-                if !request.reply(opened: info) { filesystem.dropListing(info.fh) }
+                info.fh = filesystem.listings.keep(try filesystem.list(number))
+                if !request.reply(opened: info) { filesystem.listings.drop(info.fh) }
             }
         }
         unsafe table.readdir = { request, number, count, offset, info in
@@ -244,7 +244,7 @@ enum Operations {
         }
         unsafe table.releasedir = { request, _, info in
             let handle = unsafe info?.pointee.fh ?? 0
-            unsafe Request(request).confirm { (filesystem) throws(Errno) in filesystem.dropListing(handle) }
+            unsafe Request(request).confirm { (filesystem) throws(Errno) in filesystem.listings.drop(handle) }
         }
         unsafe table.fsyncdir = { request, _, _, _ in
             unsafe Request(request).confirm { (filesystem) throws(Errno) in try filesystem.syncTree() }
@@ -301,7 +301,7 @@ private func list(
 ) {
     let handle = unsafe info?.pointee.fh ?? 0
     unsafe Request(request).describe { (request, filesystem) throws(Errno) in
-        let listing = try filesystem.listing(handle)
+        let listing = try filesystem.listings.listing(handle)
         guard offset >= 0 else { throw .invalid }
         if offset == 0 { try listing.begin() }
         let page = try DirectoryPage(

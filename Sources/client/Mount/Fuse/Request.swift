@@ -1,6 +1,7 @@
 internal import CFuse
 internal import CofferClient
 internal import CofferCore
+internal import CofferWire
 internal import Glibc
 
 /// A request of the kernel, which gets exactly one reply.
@@ -48,7 +49,7 @@ struct Request {
     /// kernel drops what it says.
     func describe(_ operation: (Request, Filesystem) throws(Errno) -> Void) {
         answer { (request, filesystem) throws(Errno) in
-            try filesystem.descriptions.pass { () throws(Errno) in try operation(request, filesystem) }
+            try filesystem.knowledge.describe { () throws(Errno) in try operation(request, filesystem) }
         }
     }
 
@@ -118,13 +119,13 @@ struct Request {
         }
     }
 
-    func reply(_ space: Filesystem.Space) {
+    func reply(_ space: FileSpace) {
         var status = statvfs()
         status.f_bsize = UInt(Limits.chunkBytes)
         status.f_frsize = 4096
-        status.f_blocks = UInt(clamping: space.totalBytes / 4096)
-        status.f_bfree = UInt(clamping: space.freeBytes / 4096)
-        status.f_bavail = UInt(clamping: space.availableBytes / 4096)
+        status.f_blocks = UInt(clamping: space.totalByteCount / 4096)
+        status.f_bfree = UInt(clamping: space.freeByteCount / 4096)
+        status.f_bavail = UInt(clamping: space.availableByteCount / 4096)
         status.f_files = UInt(clamping: space.fileCount) &+ status.f_bfree
         status.f_ffree = status.f_bfree
         status.f_favail = status.f_bavail
@@ -192,9 +193,9 @@ extension stat {
         st_blksize = blksize_t(Limits.chunkBytes)
         let stored = attributes.storedByteCount ?? attributes.byteCount
         st_blocks = blkcnt_t(stored / 512 + (stored % 512 > 0 ? 1 : 0))
-        st_atim = timespec(nanoseconds: attributes.accessed)
-        st_mtim = timespec(nanoseconds: attributes.modified)
-        st_ctim = timespec(nanoseconds: attributes.changed)
+        st_atim = timespec(nanoseconds: attributes.times.accessed)
+        st_mtim = timespec(nanoseconds: attributes.times.modified)
+        st_ctim = timespec(nanoseconds: attributes.times.changed)
     }
 }
 
