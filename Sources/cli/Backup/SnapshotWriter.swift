@@ -16,14 +16,14 @@ package final class SnapshotWriter {
     /// The bytes that the repository did not have.
     package var addedByteCount: Int64 { store.addedByteCount }
 
+    /// The snapshot whose files can be taken over; `nil` for none.
+    package var base: SnapshotReference? { former.snapshot }
+
     private let repository: Repository
     private var lock: (any RepositoryLock)?
-    /// The snapshot whose files can be taken over; `nil` for none.
-    package let base: SnapshotReference?
+    private var former: FormerFiles
     private let previous: SnapshotReference?
     private let store: ChunkStore
-    private let formerList: FileListReader?
-    private var former: FileListReader?
     private var list = FileListWriter()
     private var lastPath = ""
     private var buffer: [UInt8] = []
@@ -40,9 +40,7 @@ package final class SnapshotWriter {
         findings = chain.findings + contents.findings
         let last = chain.links.last?.reference
         previous = (newest?.number ?? 0) > (last?.number ?? 0) ? newest : last
-        base = chain.snapshots.last?.reference
-        formerList = chain.snapshots.last.map { FileListReader($0.listIDs, contents.reader) }
-        former = formerList
+        former = FormerFiles(chain.snapshots.last, contents.reader)
         self.lock = lock
         store = ChunkStore(
             repository.storage,
@@ -68,7 +66,7 @@ package final class SnapshotWriter {
         precondition(FileEntry.isAllowed(file.path), "paths are those of a state directory")
         precondition(lastPath.utf8.lexicographicallyPrecedes(file.path.utf8), "paths come in their order")
         lastPath = file.path
-        if let entry = formerEntry(of: file) { return try list.add(entry, to: store) }
+        if let entry = former.entry(of: file, keptIn: store) { return try list.add(entry, to: store) }
         try list.add(try read(file, try open()), to: store)
     }
 
@@ -79,14 +77,14 @@ package final class SnapshotWriter {
         precondition(lastPath.isEmpty, "either all files are taken over, or each is added")
         guard try addFormerFiles() else {
             list = FileListWriter()
-            former = formerList
+            former.rewind()
             return false
         }
         return true
     }
 
     private func addFormerFiles() throws(CofferError) -> Bool {
-        guard var files = formerList else { return false }
+        guard var files = former.list else { return false }
         while true {
             let entry: FileEntry?
             do throws(CofferError) { entry = try files.nextFile() } catch  where error == CofferError(.decode, "") {
@@ -96,21 +94,6 @@ package final class SnapshotWriter {
             guard entry.chunks.allSatisfy(store.has) else { return false }
             try list.add(entry, to: store)
         }
-    }
-
-    /// What the previous snapshot has of an unchanged file, if the repository still has it.
-    private func formerEntry(of file: SnapshotFile) -> FileEntry? {
-        let found: FileEntry?
-        do throws(CofferError) {
-            found = try former?.file(at: file.path)
-        } catch {
-            // Its list is lost, so all files are read.
-            former = nil
-            return nil
-        }
-        guard let found, found.byteCount == file.byteCount, found.isImmutable == file.isImmutable else { return nil }
-        let isSame = file.isImmutable || file.identity.map { $0.isKnown && $0 == found.identity } ?? false
-        return isSame && found.chunks.allSatisfy(store.has) ? found : nil
     }
 
     private func read(_ file: SnapshotFile, _ source: consuming OwnedDescriptor) throws(CofferError) -> FileEntry {
