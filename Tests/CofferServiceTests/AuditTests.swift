@@ -27,9 +27,9 @@ import Testing
             let (next, journal) = (next, journal)
             server = try TestServer(clock: clock.clock) { configuration in
                 configuration.identify = { _, _ in next.value }
-                configuration.journal = { records in journal.value += records }
-                configuration.journalHasNames = journalHasNames
-                configuration.journalHasReads = journalHasReads
+                configuration.journal.write = { records in journal.value += records }
+                configuration.journal.hasNames = journalHasNames
+                configuration.journal.hasReads = journalHasReads
                 configuration.entitlements =
                     (try? Entitlement.all(in: [("test", Array(entitlements.utf8))]) { (_) throws(CofferError) in
                         0

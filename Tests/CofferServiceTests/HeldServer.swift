@@ -26,7 +26,7 @@ final class HeldServer: Sendable {
             0
         }
         server = try TestServer(in: directory, clock: clock) { configuration in
-            configuration.journal = journal
+            configuration.journal.write = journal
             configuration.entitlements = written
             configuration.identify = { _, _ in
                 if let hold = hold.value {

@@ -188,7 +188,7 @@ final class DiskHold: Sendable {
     @Test func `what is answered behind a commit is recorded though nothing else comes`() throws {
         let journal = Shared<[String]>([])
         let server = try TestServer { configuration in
-            configuration.journal = { records in journal.change { $0 += records.map(\.action) } }
+            configuration.journal.write = { records in journal.change { $0 += records.map(\.action) } }
         }
         try server.connect().makeVault()
         var raw = try RawConnection(server)

@@ -21,7 +21,7 @@ import Testing
         let guarded: RawBox
 
         init(journal: (@Sendable ([AuditRecord]) -> Void)? = nil) throws {
-            server = try TestServer(clock: clock.clock, fileSystem: hold.fileSystem) { $0.journal = journal }
+            server = try TestServer(clock: clock.clock, fileSystem: hold.fileSystem) { $0.journal.write = journal }
             client = try server.connect()
             try client.makeVault()
             guarded = RawBox(try RawConnection(server))

@@ -83,8 +83,8 @@ import Testing
         ) throws {
             let (loggedIn, told) = (loggedIn, told)
             server = try TestServer(clock: clock.clock) { configuration in
-                configuration.lockPolicy.lockAfterSeconds = lockAfterSeconds
-                configuration.presencePolicy = policy
+                configuration.locking.times.lockAfterSeconds = lockAfterSeconds
+                configuration.locking.presence = policy
                 configuration.identify = { _, _ in
                     var identity = ClientIdentity(userID: geteuid(), groupID: getegid())
                     identity.loginUserID = PresenceTests.anna

@@ -32,8 +32,8 @@ struct TimedServer {
         let clock = ManualClock()
         self.clock = clock
         server = try TestServer(clock: clock.clock) { configuration in
-            configuration.lockPolicy = policy
-            configuration.locksOnLastDisconnect = locksOnLastDisconnect
+            configuration.locking.times = policy
+            configuration.locking.isOnLastDisconnect = locksOnLastDisconnect
         }
         client = try server.connect()
         try client.makeVault(passcode: passcode)

@@ -133,12 +133,8 @@ final class AuditTrail: ServerPart {
     }
 
     private func writeToJournal(_ records: [AuditRecord]) {
-        guard let journal = configuration.journal else { return }
-        let records = configuration.journalHasReads ? records : records.filter { !$0.isRead }
-        if records.isEmpty { return }
-        if configuration.journalHasNames { return journal(records) }
         let audit = vault.openCatalog?.audit
-        journal(records.map { $0.withoutNames { audit?.tag(of: $0) } })
+        configuration.journal.write(records) { audit?.tag(of: $0) }
     }
 }
 
@@ -146,7 +142,7 @@ extension AuditRecord {
     /// Whether it is of a request that was granted and changed nothing.
     ///
     /// An open may create its file.
-    fileprivate var isRead: Bool {
+    var isRead: Bool {
         guard refusal == nil, let method = Method(rawValue: action), method != .fileOpen else { return false }
         return method.verbs.isSubset(of: [.read, .audit])
     }

@@ -7,18 +7,14 @@ internal import CofferVault
 package struct Configuration: Sendable {
     /// The settings of the vault itself.
     var vault: VaultSettings
-    /// The times of locking and of wiping keys.
-    package var lockPolicy: LockSchedule.Policy
-    /// Whether to lock when the last connection ends.
-    package var locksOnLastDisconnect = false
+    /// What locks the vault, and when a lock wipes keys.
+    package var locking = Locking()
     /// Whether the daemon ends with its last connection: it serves one program.
     package var endsOnLastDisconnect = false
     /// Seconds without a connection after which the server exits, if it holds no keys; `nil` for never.
     package var idleExitSeconds: Int?
     /// Receives the state of the vault at the start and after each change; `nil` if the vault can't be used.
     package var reportState: @Sendable (VaultState?) -> Void = { _ in }
-    /// The events of the machine and its sessions that lock the vault.
-    package var presencePolicy = Presence.Policy()
     /// The identity of the daemon itself: its user owns the vault.
     package var daemon: ClientIdentity
     /// The storage for keys while no daemon runs; `nil` if there is none.
@@ -39,17 +35,10 @@ package struct Configuration: Sendable {
         get { vault.reportFault }
         set { vault.reportFault = newValue }
     }
-    /// Gives a duplicate of a service manager's connection to a process that outlives the daemon; `nil` if there is
-    /// none.
-    package var holdConnection: (@Sendable (borrowing OwnedDescriptor) throws(SystemError) -> Void)?
-    /// The time for which a starting unit waits for the vault to be unlocked.
-    package var credentialWaitSeconds = 0
-    /// Receives the records besides the vault's own audit; `nil` for none.
-    package var journal: (@Sendable ([AuditRecord]) -> Void)?
-    /// Whether these include the requests that were granted and changed nothing.
-    package var journalHasReads = false
-    /// Whether these have the names of items, and words that may contain one.
-    package var journalHasNames = false
+    /// The credentials for units.
+    package var credentials = Credentials()
+    /// The records besides the vault's own audit.
+    package var journal = Journaling()
 
     /// Makes the configuration of a vault.
     ///
@@ -72,7 +61,7 @@ package struct Configuration: Sendable {
             clock: clock,
             fileSystem: fileSystem
         )
-        self.lockPolicy = lockPolicy
+        locking.times = lockPolicy
         self.daemon = daemon
     }
 
@@ -86,5 +75,51 @@ package struct Configuration: Sendable {
     package var trashByteCount: Int64 {
         get { vault.trash.byteCount }
         set { vault.trash.byteCount = newValue }
+    }
+}
+
+extension Configuration {
+    /// What locks the vault, and when a lock wipes keys.
+    package struct Locking: Sendable {
+        /// The times of locking and of wiping keys.
+        package var times = LockSchedule.Policy()
+        /// The events of the machine and its sessions that lock the vault.
+        package var presence = Presence.Policy()
+        /// Whether to lock when the last connection ends.
+        package var isOnLastDisconnect = false
+
+        package init() {}
+    }
+
+    /// How service managers get credentials for units.
+    package struct Credentials: Sendable {
+        /// Gives a duplicate of a service manager's connection to a process that outlives the daemon; `nil` if there is
+        /// none.
+        package var hold: (@Sendable (borrowing OwnedDescriptor) throws(SystemError) -> Void)?
+        /// The time for which a starting unit waits for the vault to be unlocked.
+        package var waitSeconds = 0
+
+        package init() {}
+    }
+
+    /// The records besides the vault's own audit.
+    package struct Journaling: Sendable {
+        /// Receives them; `nil` for none.
+        package var write: (@Sendable ([AuditRecord]) -> Void)?
+        /// Whether they include the requests that were granted and changed nothing.
+        package var hasReads = false
+        /// Whether they have the names of items, and words that may contain one.
+        package var hasNames = false
+
+        package init(write: (@Sendable ([AuditRecord]) -> Void)? = nil) { self.write = write }
+
+        /// Writes the records that are wanted.
+        ///
+        /// - Parameter tag: What stands for the name of an item.
+        func write(_ all: [AuditRecord], tag: (AuditedItem) -> String?) {
+            guard let write else { return }
+            let records = hasReads ? all : all.filter { !$0.isRead }
+            if !records.isEmpty { write(hasNames ? records : records.map { $0.withoutNames(tag) }) }
+        }
     }
 }

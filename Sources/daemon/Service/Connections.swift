@@ -12,12 +12,7 @@ final class Connections {
     let buffers = BufferQuota()
     private(set) var all: [Int: Connection] = [:]
     private var nextNumber = 0
-    private var tenants: [Int: Tenant] = [:]
-    private var nextTenantNumber = 0
-    /// The number of tenants that are connected.
-    private var tenantCount = 0
-    /// The earliest time at which the throttling of a tenant ends; `nil` if none is throttled.
-    private(set) var nextDeadline: UInt64?
+    private var tenants = Tenants()
 
     /// The connections that are to be read, or have bytes to decode.
     private var reading = FairQueue()
@@ -50,27 +45,25 @@ final class Connections {
     func add(_ connection: Connection) throws(SystemError) {
         try connection.start { [unowned self] ready in note(ready, of: connection) }
         all[connection.number] = connection
-        connection.isOpen = true
-        connection.tenant.connectionCount += 1
-        if connection.tenant.connectionCount == 1 { tenantCount += 1 }
+        connection.place.isOpen = true
+        tenants.noteConnection(of: connection.tenant)
     }
 
     /// Closes and removes a connection.
     func drop(_ connection: Connection) {
         if all.removeValue(forKey: connection.number) == nil { return }
-        connection.isOpen = false
+        connection.place.isOpen = false
         connection.stop()
-        connection.tenant.connectionCount -= 1
-        if connection.tenant.connectionCount == 0 { tenantCount -= 1 }
+        tenants.noteEnd(ofConnectionOf: connection.tenant)
         connectionDidEnd(connection)
     }
 
     /// Whether a connection was not dropped yet.
-    func has(_ connection: Connection) -> Bool { connection.isOpen }
+    func has(_ connection: Connection) -> Bool { connection.place.isOpen }
 
     /// Removes all of them, before the daemon exits.
     func removeAll() {
-        for connection in all.values { connection.isOpen = false }
+        for connection in all.values { connection.place.isOpen = false }
         all = [:]
     }
 
@@ -78,24 +71,24 @@ final class Connections {
 
     /// Records an event of the kernel, which may be delivered in the middle of a change.
     private func note(_ ready: EventLoop.Interest, of connection: Connection) {
-        let wasHungUp = connection.ready.contains(.hungUp)
+        let wasHungUp = connection.place.ready.contains(.hungUp)
         if ready.contains(.hungUp) && !wasHungUp { hungUp.append(connection.number) }
-        connection.ready.formUnion(ready)
+        connection.place.ready.formUnion(ready)
         connection.tenant.isThrottled ? connection.updateInterest() : wantsToRead(connection)
     }
 
     /// Queues a connection for reading, in round robin over the tenants.
     func wantsToRead(_ connection: Connection) {
-        guard has(connection), !connection.isWaitingToRead else { return }
-        connection.isWaitingToRead = true
+        guard has(connection), !connection.place.isWaitingToRead else { return }
+        connection.place.isWaitingToRead = true
         reading.append(connection.number, for: connection.tenant.number)
     }
 
     /// The next connection to read, of a tenant that is not throttled.
     func nextToRead() -> Connection? {
-        while let (number, _) = reading.removeFirst(where: { [tenants] in tenants[$0]?.isThrottled != true }) {
+        while let (number, _) = reading.removeFirst(where: { [tenants] in !tenants.isThrottled($0) }) {
             guard let connection = all[number] else { continue }
-            connection.isWaitingToRead = false
+            connection.place.isWaitingToRead = false
             return connection
         }
         return nil
@@ -108,7 +101,7 @@ final class Connections {
     }
 
     /// Whether more than one tenant is connected.
-    var hasSeveralTenants: Bool { tenantCount > 1 }
+    var hasSeveralTenants: Bool { tenants.connectedCount > 1 }
 
     /// Whether a connection of another tenant is queued for reading.
     func othersWait(besides tenant: Int) -> Bool { reading.has(otherThan: tenant) }
@@ -130,21 +123,21 @@ final class Connections {
 
     /// Sends the answers of the connections that were served.
     func sendServed() {
-        for connection in served { connection.sendsAtTurnEnd ? wantsToSend(connection) : send(connection) }
+        for connection in served { connection.place.sendsAtTurnEnd ? wantsToSend(connection) : send(connection) }
         served.removeAll(keepingCapacity: true)
     }
 
     /// Queues a connection for sending, at the end of the turn.
     func wantsToSend(_ connection: Connection) {
-        guard has(connection), !connection.isToBeSent else { return }
-        connection.isToBeSent = true
+        guard has(connection), !connection.place.isToBeSent else { return }
+        connection.place.isToBeSent = true
         sending.append(connection.number, for: connection.tenant.number)
     }
 
     /// Sends for all queued connections, in round robin over the tenants.
     func sendAll() {
         while let (number, _) = sending.removeFirst() {
-            if let connection = all[number], connection.isToBeSent { send(connection) }
+            if let connection = all[number], connection.place.isToBeSent { send(connection) }
         }
     }
 
@@ -152,15 +145,15 @@ final class Connections {
     ///
     /// A connection that has to be dropped, or read from again, stays queued: this is called while a request is admitted.
     func sendEarly(_ connection: Connection) {
-        guard has(connection), !connection.sendsAtTurnEnd, connection.flush() else { return }
-        connection.isToBeSent = connection.hasBacklog
+        guard has(connection), !connection.place.sendsAtTurnEnd, connection.flush() else { return }
+        connection.place.isToBeSent = connection.hasBacklog
     }
 
     /// Sends the frames of a connection.
     func send(_ connection: Connection) {
         guard has(connection) else { return }
-        connection.isToBeSent = false
-        connection.sendsAtTurnEnd = false
+        connection.place.isToBeSent = false
+        connection.place.sendsAtTurnEnd = false
         guard connection.flush() else { return drop(connection) }
         // The answers may have freed the limits that stopped its backlog.
         if connection.hasBacklog && connection.acceptsRequests { wantsToRead(connection) }
@@ -170,14 +163,7 @@ final class Connections {
 
     /// The tenant of a client.
     func tenant(of client: ClientIdentity, _ rights: AccessRights) -> Tenant {
-        let key = Tenant.Key(principal: client.principal, limits: rights.limits)
-        if let tenant = tenants.values.first(where: { $0.key == key }) { return tenant }
-        let now = clock.now
-        tenants = tenants.filter { !$0.value.isForgettable(at: now) }
-        nextTenantNumber += 1
-        let tenant = Tenant(nextTenantNumber, key)
-        tenants[tenant.number] = tenant
-        return tenant
+        tenants.tenant(of: client, rights, at: clock.now)
     }
 
     /// Checks that a tenant may connect once more; if not, closes its longest idle connection, or refuses.
@@ -231,38 +217,34 @@ final class Connections {
 
     /// What the connections use of the vault, in the order of their numbers.
     var uses: [ConnectionUse] {
-        all.sorted { $0.key < $1.key }.map { ConnectionUse($0, $1.caller, transfers: $1.transfers) }
+        all.sorted { $0.key < $1.key }.map { ConnectionUse($0, $1.caller, transfers: $1.requests.transfers) }
     }
 
     // MARK: Throttling
 
+    /// The earliest time at which the throttling of a tenant ends; `nil` if none is throttled.
+    var nextDeadline: UInt64? { tenants.nextDeadline }
+
     /// Counts a request, and throttles the tenant if it exceeds its limit.
     func noteRequest(of connection: Connection) {
         connection.tenant.noteRequest(at: clock)
-        noteThrottling(of: connection.tenant)
+        tenants.noteThrottling(of: connection.tenant)
     }
 
     /// Counts a refusal, which costs a client nothing to cause, and throttles the tenant if there are too many.
     func noteRefusal(of connection: Connection, _ error: CofferError) {
         guard [.missingEntitlement, .param, .unimplemented].contains(error.code) else { return }
         connection.tenant.noteRefusal(at: clock)
-        noteThrottling(of: connection.tenant)
-    }
-
-    private func noteThrottling(of tenant: Tenant) {
-        if let end = tenant.throttleEnd { nextDeadline = min(nextDeadline ?? end, end) }
+        tenants.noteThrottling(of: connection.tenant)
     }
 
     /// Ends the throttling of the tenants whose time is over.
     func endThrottling() {
-        guard let nextDeadline, nextDeadline <= clock.now else { return }
-        let now = clock.now
-        for tenant in tenants.values where tenant.endThrottling(at: now) {
+        for tenant in tenants.endThrottling(at: clock) {
             for connection in all.values where connection.tenant === tenant {
                 connection.updateInterest()
                 if connection.hasBacklog { wantsToRead(connection) }
             }
         }
-        self.nextDeadline = tenants.values.compactMap(\.throttleEnd).min()
     }
 }

@@ -1,4 +1,5 @@
 internal import CofferCore
+internal import CofferSystem
 internal import CofferWire
 
 /// A service manager's request for a credential of a unit.
@@ -10,6 +11,8 @@ final class CredentialRequest {
     var blockingState: VaultState?
     /// Whether the content is empty.
     private var isEmpty = false
+    /// The refusal, if it is refused.
+    private var refusal: CredentialRefusal?
 
     init(_ address: CredentialAddress, deadline: UInt64) {
         self.address = address
@@ -29,6 +32,20 @@ final class CredentialRequest {
 
     /// Whether it waits for another state of the vault.
     var isWaiting: Bool { blockingState != nil }
+
+    // MARK: Refusing
+
+    /// Refuses it, by sending more than a service manager accepts.
+    func refuse() {
+        blockingState = nil
+        refusal = refusal ?? CredentialRefusal()
+    }
+
+    /// Whether a part of the refusal is not sent yet.
+    var isToBeRefused: Bool { refusal?.isSent == false }
+
+    /// Sends as much of the refusal as the socket accepts.
+    func sendRefusal(to socket: borrowing OwnedDescriptor) throws(SystemError) { try refusal?.send(to: socket) }
 
     /// Decides whether a content can be answered.
     func refusal(of result: JSONObject) -> CofferError? {

@@ -41,8 +41,8 @@ final class Intake: ServerPart {
 
     /// Serves a connection: starts the pending requests, then reads one arrival.
     func serve(_ connection: Connection) {
-        let ready = connection.ready
-        connection.ready = []
+        let ready = connection.place.ready
+        connection.place.ready = []
         if connection.credential == nil {
             startRequests(of: connection)
             if connection.acceptsRequests {
@@ -126,7 +126,7 @@ final class Intake: ServerPart {
     /// Starts the requests of a connection that wait for no earlier one.
     func startRequests(of connection: Connection) {
         var count = 0
-        while let request = connection.nextToStart {
+        while let request = connection.requests.nextToStart {
             if count > 0 && mustYield(connection.tenant) { return connections.wantsToRead(connection) }
             start(request, connection)
             count += 1

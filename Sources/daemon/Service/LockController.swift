@@ -32,14 +32,14 @@ final class LockController: ServerPart {
         self.hub = hub
         self.audit = audit
         self.surroundings = surroundings
-        schedule = LockSchedule(audit.configuration.lockPolicy)
-        presence = Presence(audit.configuration.presencePolicy)
+        schedule = LockSchedule(audit.configuration.locking.times)
+        presence = Presence(audit.configuration.locking.presence)
         idleLock = Self.idleLock(audit.configuration, surroundings)
         super.init(beside: audit)
     }
 
     private static func idleLock(_ configuration: Configuration, _ surroundings: Surroundings?) -> IdleLock {
-        IdleLock(configured: configuration.lockPolicy.lockAfterSeconds, hasSeat: surroundings?.hasSeat() ?? true)
+        IdleLock(configured: configuration.locking.times.lockAfterSeconds, hasSeat: surroundings?.hasSeat() ?? true)
     }
 
     /// The time of the next step of the schedule; `nil` if there is none.
@@ -191,7 +191,7 @@ final class LockController: ServerPart {
         guard isUnlocked != hasNotifiedUnlocked else { return }
         hasNotifiedUnlocked = isUnlocked
         if !isUnlocked { presence.leave() }
-        guard configuration.presencePolicy.locksAtAll else { return }
+        guard configuration.locking.presence.locksAtAll else { return }
         surroundings?.unlockedDidChange(isUnlocked)
     }
 

@@ -42,7 +42,7 @@ final class Responder: ServerPart {
         guard let (request, connection) = running.origin else { return }
         let failure = running.failure ?? refusal(of: running.reply, on: connection)
         let isOpen = connections.has(connection)
-        if running.kind == .changing { connection.sendsAtTurnEnd = true }
+        if running.kind == .changing { connection.place.sendsAtTurnEnd = true }
         if isOpen {
             if let failure {
                 fail(failure, request.id, connection, in: request.params["group"]?.stringValue)
@@ -56,7 +56,7 @@ final class Responder: ServerPart {
         connection.remove(request)
         if isOpen {
             if connection.hasWork { connections.wantsToRead(connection) }
-        } else if !connection.isBusy {
+        } else if !connection.requests.isBusy {
             handlers.file.releaseHandles(of: connection.caller)
         }
     }

@@ -22,8 +22,6 @@ final class Running {
     private(set) var items: [AuditedItem] = []
     /// Whether it has ended, and only its answer is left.
     private(set) var hasEnded = false
-    /// Whether the commit that it waits for has been made.
-    var isSettled = false
     /// Whether it has changed something that its handler waits to see committed.
     var hasChanged = false
     /// Whether the audit has its outcome already.
@@ -67,6 +65,82 @@ final class Running {
     }
 
     func takeReply() -> Reply? { reply.take() }
+}
+
+/// The requests and chores that have started, by their tokens.
+struct RunningRequests {
+    private var all: [Int: Running] = [:]
+    private var lastToken = 0
+
+    /// The token of a new one.
+    mutating func takeToken() -> Int {
+        lastToken += 1
+        return lastToken
+    }
+
+    subscript(token: Int) -> Running? {
+        get { all[token] }
+        set { all[token] = newValue }
+    }
+
+    /// The request of a call, and its connection.
+    func origin(of call: Call) -> (request: PendingRequest, connection: Connection)? {
+        all.values.first { $0.call === call }?.origin
+    }
+}
+
+/// The requests that are answered, or continue, after the turn's commit, with the events of what was committed.
+struct Uncommitted {
+    private var waiting: [Running] = []
+    /// The requests whose commit has been made.
+    private var settled: [Running] = []
+    private var events: [OriginatedEvent] = []
+
+    var isEmpty: Bool { waiting.isEmpty && settled.isEmpty }
+
+    mutating func append(_ running: Running) { waiting.append(running) }
+
+    /// Records a commit.
+    ///
+    /// - Parameters:
+    ///   - failure: Why it was rolled back, if it was.
+    ///   - events: The events of its changes.
+    mutating func settle(_ failure: CofferError?, _ events: [OriginatedEvent]) {
+        self.events += events
+        if let failure { for running in waiting { running.undo(because: failure) } }
+        settled += waiting
+        waiting = []
+    }
+
+    /// Takes the requests whose commit has been made.
+    ///
+    /// - Parameter isCommitted: Whether nothing is left to be committed, so that none has to wait.
+    mutating func takeSettled(isCommitted: Bool) -> [Running] {
+        defer { settled = [] }
+        if !isCommitted { return settled }
+        defer { waiting = [] }
+        return settled.isEmpty ? waiting : settled + waiting
+    }
+
+    mutating func takeEvents() -> [OriginatedEvent] {
+        defer { events = [] }
+        return events
+    }
+}
+
+/// The threads for the work of requests.
+struct Workers {
+    /// For the contents of files.
+    private let contents = WorkerPool()
+    /// For transfers to and from clients: their descriptors may be those of a mount that the daemon itself has to
+    /// answer, by other threads.
+    private let transfers = WorkerPool()
+    /// For stretching passcodes: no transfer, however slow, blocks it.
+    private let keys = WorkerPool(limit: 1, lingering: 0)
+
+    func pool(for lane: WorkLane, isTransfer: Bool) -> WorkerPool {
+        lane == .keys ? keys : isTransfer ? transfers : contents
+    }
 }
 
 /// A message of another thread to the loop.

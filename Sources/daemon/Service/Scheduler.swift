@@ -26,6 +26,8 @@ package final class Scheduler {
     private var changing = FairQueue()
     /// Requests that would read uncommitted changes, and wait for the commit.
     private var blocked: [Int] = []
+    /// Requests that continue in the next turn.
+    private var continuing: [Int] = []
     /// The scopes of the uncommitted changes.
     private var uncommitted: [RequestScope] = []
 
@@ -43,6 +45,15 @@ package final class Scheduler {
         case .reading: reading.append(token, for: entry.tenant)
         case .changing: changing.append(token, for: entry.tenant)
         }
+    }
+
+    /// Queues a request in the next turn.
+    package func resumeNextTurn(_ token: Int) { continuing.append(token) }
+
+    /// Queues the requests that continue in the turn that begins.
+    package func beginTurn() {
+        for token in continuing { resume(token) }
+        continuing = []
     }
 
     /// Removes a request that has ended.
@@ -91,6 +102,9 @@ package final class Scheduler {
 
     /// Whether another tenant has queued changes.
     package func changesWait(besides tenant: Int) -> Bool { changing.has(otherThan: tenant) }
+
+    /// Whether the next turn has requests that continue.
+    package var hasContinuing: Bool { !continuing.isEmpty }
 
     /// Whether no request is queued.
     package var isIdle: Bool { reading.isEmpty && changing.isEmpty && blocked.isEmpty }

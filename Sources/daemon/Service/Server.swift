@@ -14,30 +14,26 @@ package import CofferWire
 /// on it wait.
 package final class Server {
     /// The event loop.
-    package let loop: EventLoop
-    private let configuration: Configuration
-    private let handlers: Handlers
-    private var vault: Vault { handlers.shared.vault }
-    private let connections: Connections
+    package var loop: EventLoop { part.loop }
+    private let part: ServerPart
+    private var configuration: Configuration { part.configuration }
+    private var handlers: Handlers { part.handlers }
+    private var vault: Vault { part.vault }
+    private var connections: Connections { part.connections }
     private let hub: EventHub
     private let audit: AuditTrail
     private let locks: LockController
     private let turn: Turn
     private let acceptor: Acceptor
     private let units: UnitCredentials
-    private let idleExit: IdleExit
-    private let checkpointer: Checkpointer
-    private let syncer: DeferredSyncer
-    private let trash: TrashKeeper
-    private let expiry: ExpiryKeeper
+    private let housekeeping: Housekeeping
     private var carryOver: CarryOverKeeper?
-    /// Begins a turn when something is due.
-    private var timer: (any ClockTimer)?
-    private var timerDeadline: UInt64?
+    private let timer: TurnTimer
     /// The state that ``Configuration/reportState`` last received.
     private var reportedState: VaultState?
-    private var isToShutDown = false
-    private var isStopped = false
+    private var stage = Stage.running
+
+    private enum Stage { case running, ending, stopped }
 
     /// Whether requests are recorded.
     ///
@@ -59,9 +55,7 @@ package final class Server {
         configuration: Configuration,
         surroundings: Surroundings? = nil
     ) throws(CofferError) {
-        self.loop = loop
-        self.configuration = configuration
-        handlers = Handlers(
+        let handlers = Handlers(
             of: Vault(
                 configuration.vault,
                 access: AccessPolicy(daemon: configuration.daemon, entitlements: configuration.entitlements),
@@ -69,25 +63,17 @@ package final class Server {
             )
         )
         do {
-            let part = ServerPart(on: loop, configuration, handlers)
-            connections = part.connections
-            hub = EventHub(connections)
+            part = ServerPart(on: loop, configuration, handlers)
+            hub = EventHub(part.connections)
             audit = AuditTrail(beside: part, hub)
             locks = LockController(hub, audit, surroundings)
             turn = try Turn(hub, audit, locks)
             acceptor = Acceptor(audit)
             units = UnitCredentials(audit, turn, acceptor)
-            idleExit = IdleExit(beside: part)
-            checkpointer = Checkpointer(beside: part)
-            syncer = DeferredSyncer(beside: part, hub)
-            trash = TrashKeeper(beside: part)
-            expiry = ExpiryKeeper(hub, beside: part)
-            carryOver = configuration.carryOver.map { CarryOverKeeper($0, locks) }
-            timer = try configuration.vault.clock.timer(on: loop) { [unowned self] in
-                timerDeadline = nil
-                // Due keys are wiped before the turn carries out requests.
-                locks.settle()
-            }
+            housekeeping = Housekeeping(beside: part, hub)
+            if let stored = configuration.carryOver { carryOver = CarryOverKeeper(stored, locks) }
+            // Due keys are wiped before the turn carries out requests.
+            timer = try TurnTimer(on: loop, configuration.vault.clock) { [unowned locks] in locks.settle() }
         } catch let error as SystemError {
             throw error.cofferError("can't make a timer")
         } catch {
@@ -126,11 +112,11 @@ package final class Server {
     /// Serves until ``shutDownSoon()`` or ``shutDown()``.
     package func run() {
         // What came up may be due to end, or have something to record.
-        if !isStopped { takeTurn() }
-        while !isStopped {
-            loop.poll(milliseconds: turn.hasWork || isToShutDown ? 0 : -1)
+        if stage != .stopped { takeTurn() }
+        while stage != .stopped {
+            loop.poll(milliseconds: turn.hasWork || stage == .ending ? 0 : -1)
             loop.dispatch()
-            if !isStopped { takeTurn() }
+            if stage != .stopped { takeTurn() }
         }
     }
 
@@ -143,26 +129,21 @@ package final class Server {
         units.settle()
         carryOver?.settle()
         turn.settle()
-        syncer.settle()
-        trash.settle()
-        expiry.settle()
+        housekeeping.settle()
         connections.sendAll()
-        checkpointer.settle(hasLocked: locks.takeHasLocked())
+        housekeeping.checkpoint(hasLocked: locks.takeHasLocked())
         vault.openCatalog?.audit.moveAnchor()
         if connections.buffers.takeEmptied() { Heap.giveBack() }
         reportChangedState()
-        isToShutDown || idleExit.isDue() ? shutDown() : setTimer()
+        stage == .ending || housekeeping.isExitDue() ? shutDown() : setTimer()
     }
 
     /// Sets the timer to the earliest deadline of all parts; later ones are set when it fires.
     private func setTimer() {
-        let next = connections.nextDeadline.earlier(acceptor.nextDeadline).earlier(audit.nextDeadline)
-            .earlier(locks.nextDeadline).earlier(units.nextDeadline).earlier(idleExit.nextDeadline)
-            .earlier(checkpointer.nextDeadline).earlier(syncer.nextDeadline).earlier(trash.nextDeadline)
-            .earlier(expiry.nextDeadline)
-        guard let next, next < timerDeadline ?? .max else { return }
-        timerDeadline = next
-        timer?.set(next)
+        timer.set(
+            connections.nextDeadline.earlier(acceptor.nextDeadline).earlier(audit.nextDeadline)
+                .earlier(locks.nextDeadline).earlier(units.nextDeadline).earlier(housekeeping.nextDeadline)
+        )
     }
 
     private func reportChangedState() {
@@ -175,20 +156,22 @@ package final class Server {
     private func connectionDidEnd(_ connection: Connection) {
         if connection.caller.subscription.selection != nil { subscriptionsDidChange() }
         // If a request is being carried out, it may use the handles: then they are released at its end.
-        if !connection.isBusy { handlers.file.releaseHandles(of: connection.caller) }
+        if !connection.requests.isBusy { handlers.file.releaseHandles(of: connection.caller) }
         acceptor.resume()
         guard connections.all.isEmpty else { return }
-        if configuration.locksOnLastDisconnect { locks.lock(because: .lastDisconnect) }
-        if configuration.endsOnLastDisconnect { isToShutDown = true }
+        if configuration.locking.isOnLastDisconnect { locks.lock(because: .lastDisconnect) }
+        if configuration.endsOnLastDisconnect { shutDownSoon() }
     }
 
     /// Stops at the end of the turn.
-    package func shutDownSoon() { isToShutDown = true }
+    package func shutDownSoon() {
+        if stage == .running { stage = .ending }
+    }
 
     /// Stops: ends running transfers, wipes every key, and closes the catalog.
     package func shutDown() {
-        if isStopped { return }
-        isStopped = true
+        if stage == .stopped { return }
+        stage = .stopped
         acceptor.close()
         for connection in connections.all.values {
             connection.stop()

@@ -19,23 +19,10 @@ final class Turn: ServerPart {
     /// The caller of chores, which no client asks for.
     private let own: Caller
     private let scheduler = Scheduler()
-    private var running: [Int: Running] = [:]
-    private var nextToken = 1
-    /// The requests that continue in the next turn.
-    private var again: [Int] = []
-    /// The requests that are answered, or continue, after this turn's commit.
-    private var waiting: [Running] = []
-    /// The events of committed changes.
-    private var events: [OriginatedEvent] = []
+    private var running = RunningRequests()
+    private var uncommitted = Uncommitted()
     private var pollCount = 0
-
-    /// The threads for the contents of files.
-    private let workers = WorkerPool()
-    /// The threads for transfers to and from clients: their descriptors may be those of a mount that the daemon itself
-    /// has to answer, by other threads.
-    private let transferWorkers = WorkerPool()
-    /// The thread for stretching passcodes: no transfer, however slow, blocks it.
-    private let keyWorkers = WorkerPool(limit: 1, lingering: 0)
+    private let workers = Workers()
     private let mailbox: Mailbox<Message>
 
     init(_ hub: EventHub, _ audit: AuditTrail, _ locks: LockController) throws {
@@ -56,8 +43,7 @@ final class Turn: ServerPart {
 
     /// Carries out requests until none is left or the turn's quantum has ended.
     func carryOut() {
-        for token in again { scheduler.resume(token) }
-        again = []
+        scheduler.beginTurn()
         intake.endHungUp()
         beginChores()
         let start = clock.now
@@ -105,7 +91,7 @@ final class Turn: ServerPart {
             let connection = running[token]?.origin?.connection
             let tenant = step(token)
             // What was read does not wait for the commit.
-            if let connection, !connection.sendsAtTurnEnd { connections.send(connection) }
+            if let connection, !connection.place.sendsAtTurnEnd { connections.send(connection) }
             return tenant
         }
         guard counts.changes == 0 || !isOver, let token = scheduler.nextChanging() else { return nil }
@@ -118,7 +104,7 @@ final class Turn: ServerPart {
 
     /// Whether there is work, so that the loop must not block in the kernel.
     var hasWork: Bool {
-        !scheduler.isIdle || !again.isEmpty || !waiting.isEmpty || !shared.chores.isEmpty
+        !scheduler.isIdle || scheduler.hasContinuing || !uncommitted.isEmpty || !shared.chores.isEmpty
             || vault.openCatalog?.hasChanges == true || connections.hasReadable || loop.hasUndispatched
             || audit.isUnscheduled
     }
@@ -132,17 +118,11 @@ final class Turn: ServerPart {
             // A lock that fell due in this turn ends waits, and no later event need come.
             endWaiting()
             if let catalog = vault.openCatalog, catalog.hasChanges || audit.mustWrite(to: catalog) { commit() }
-            let isCommitted = vault.openCatalog?.hasChanges != true
-            let settled = waiting.filter { $0.isSettled || isCommitted }
-            waiting.removeAll { $0.isSettled || isCommitted }
+            let settled = uncommitted.takeSettled(isCommitted: vault.openCatalog?.hasChanges != true)
             for running in settled where running.hasEnded { responder.deliver(running) }
-            for event in events { hub.notify(of: event.event, to: .items, by: event.origin) }
-            events = []
+            for event in uncommitted.takeEvents() { hub.notify(of: event.event, to: .items, by: event.origin) }
             let continuing = settled.filter { !$0.hasEnded }
-            for running in continuing {
-                running.isSettled = false
-                running.failure == nil ? step(running) : finish(running)
-            }
+            for running in continuing { running.failure == nil ? step(running) : finish(running) }
             isSettled = continuing.isEmpty
         }
     }
@@ -153,12 +133,8 @@ final class Turn: ServerPart {
         var failure: CofferError?
         do throws(CofferError) { try catalog.commit() } catch { failure = error }
         scheduler.noteCommit()
-        events += catalog.changes.takeEvents()
         audit.publishWritten(to: catalog)
-        for running in waiting where !running.isSettled {
-            running.isSettled = true
-            if let failure { running.undo(because: failure) }
-        }
+        uncommitted.settle(failure, catalog.changes.takeEvents())
     }
 
     /// Whether another tenant has requests; the sockets are polled now and then.
@@ -171,8 +147,7 @@ final class Turn: ServerPart {
     // MARK: Requests
 
     private func begin(_ request: PendingRequest, _ connection: Connection) {
-        let token = nextToken
-        nextToken += 1
+        let token = running.takeToken()
         let call = Call(
             from: connection.caller,
             request.attachments,
@@ -211,8 +186,7 @@ final class Turn: ServerPart {
         shared.chores = []
         for chore in chores {
             let call = Call(from: own, Attachments(payload: nil, descriptor: nil))
-            let begun = Running(nextToken, nil, call, .changing, of: chore.tenant) { try chore.begin(call) }
-            nextToken += 1
+            let begun = Running(running.takeToken(), nil, call, .changing, of: chore.tenant) { try chore.begin(call) }
             running[begun.token] = begun
             scheduler.add(begun.token, .barrier, .changing, of: chore.tenant)
             scheduler.resume(begun.token)
@@ -263,8 +237,7 @@ final class Turn: ServerPart {
         case .work(let item, let lane, let next):
             running.next = next
             let (token, mailbox) = (running.token, mailbox)
-            let isTransfer = running.origin?.request.isTransfer == true
-            let pool = lane == .keys ? keyWorkers : isTransfer ? transferWorkers : workers
+            let pool = workers.pool(for: lane, isTransfer: running.origin?.request.isTransfer == true)
             pool.submit(item, for: running.tenant) { mailbox.post(.worked(token)) }
         case .claim(let claim, let next):
             running.next = next
@@ -273,10 +246,10 @@ final class Turn: ServerPart {
             guard vault.openCatalog?.hasChanges == true else { return next }
             running.next = next
             recordChange(by: running)
-            waiting.append(running)
+            uncommitted.append(running)
         case .again(let next):
             running.next = next
-            again.append(running.token)
+            scheduler.resumeNextTurn(running.token)
         }
         freeClaims()
         return nil
@@ -337,13 +310,13 @@ final class Turn: ServerPart {
         let stands = running.kind == .reading || !hasChanges || running.failure == nil && method?.awaitsCommit == true
         if let method, let failure = running.failure { running.end(with: responder.doubted(failure, of: method)) }
         if !isRecorded { responder.record(running, stands: stands) }
-        stands ? responder.deliver(running) : waiting.append(running)
+        stands ? responder.deliver(running) : uncommitted.append(running)
     }
 
     /// Cancels requests of a connection.
     func cancelRequest(_ id: RequestID, besides call: Call) {
-        guard let own = running.values.first(where: { $0.call === call })?.origin else { return }
-        for other in own.connection.requests where other.id == id && other !== own.request {
+        guard let own = running.origin(of: call) else { return }
+        for other in own.connection.requests.all where other.id == id && other !== own.request {
             if other.isStarted {
                 other.cancel()
             } else {

@@ -56,7 +56,7 @@ final class UnitCredentials: ServerPart {
         }
         guard let claim else { return }
         let isHeld = holdConnection(socket)
-        let deadline = clock.now.adding(seconds: configuration.credentialWaitSeconds)
+        let deadline = clock.now.adding(seconds: configuration.credentials.waitSeconds)
         let request = CredentialRequest(claim, deadline: deadline)
         let connection = Connection(socket, caller, peer, tenant, credential: request, in: connections)
         guard isHeld, (try? connections.add(connection)) != nil else { return connection.refuseAtLast() }
@@ -69,7 +69,7 @@ final class UnitCredentials: ServerPart {
     ///
     /// - Returns: Whether the connection may be answered.
     private func holdConnection(_ socket: borrowing OwnedDescriptor) -> Bool {
-        guard let hold = configuration.holdConnection else { return true }
+        guard let hold = configuration.credentials.hold else { return true }
         // The service manager drops descriptors beyond its limit without an error.
         let count = connections.all.values.count { $0.credential != nil }
         guard count < Limits.credentialConnections else { return false }

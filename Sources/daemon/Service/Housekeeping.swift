@@ -1,0 +1,37 @@
+/// The work that no request asks for, and that is done some time after its cause.
+struct Housekeeping {
+    private let checkpointer: Checkpointer
+    private let syncer: DeferredSyncer
+    private let trash: TrashKeeper
+    private let expiry: ExpiryKeeper
+    private let idleExit: IdleExit
+
+    init(beside part: ServerPart, _ hub: EventHub) {
+        checkpointer = Checkpointer(beside: part)
+        syncer = DeferredSyncer(beside: part, hub)
+        trash = TrashKeeper(beside: part)
+        expiry = ExpiryKeeper(hub, beside: part)
+        idleExit = IdleExit(beside: part)
+    }
+
+    /// The earliest time at which something is due.
+    var nextDeadline: UInt64? {
+        checkpointer.nextDeadline.earlier(syncer.nextDeadline).earlier(trash.nextDeadline)
+            .earlier(expiry.nextDeadline).earlier(idleExit.nextDeadline)
+    }
+
+    /// Handles the end of a turn, before its answers are sent.
+    func settle() {
+        syncer.settle()
+        trash.settle()
+        expiry.settle()
+    }
+
+    /// Checkpoints the log, after the answers were sent.
+    ///
+    /// - Parameter hasLocked: Whether keys were wiped in the turn.
+    func checkpoint(hasLocked: Bool) { checkpointer.settle(hasLocked: hasLocked) }
+
+    /// Whether the daemon has been idle for long enough.
+    func isExitDue() -> Bool { idleExit.isDue() }
+}
