@@ -17,26 +17,25 @@ enum Daemon {
             let passed = try PassedDescriptors.take()
             HeldConnections.refuse(passed)
             var configuration = try options.configuration()
-            configuration.holdConnection = HeldConnections.hold
+            configuration.credentials.hold = HeldConnections.hold
             // Where the unit has no store, the service manager drops what it gets.
             if options.carriesOver ?? !passed.sockets.isEmpty {
                 configuration.carryOver = DescriptorStore.carryOver(passed)
             } else {
                 DescriptorStore.clear(passed)
             }
-            if options.tellsJournal { configuration.journal = Journal().tell }
             configuration.reportState = ServiceManager.reportState
             configuration.reportFault = { fault in
                 write("warning: \(fault.what)\nhint: \(fault.hint)\n", to: STDERR_FILENO)
             }
             // Only a socket that outlives the daemon can start it again.
             if !passed.sockets.isEmpty { configuration.idleExitSeconds = options.idleExitSeconds }
-            let scratch = try options.scratch.map { try ServedScratch($0, of: options.statePath()) }
+            let scratch = try options.place.takeScratch()
             let isOfCopy = scratch != nil
             if isOfCopy { configuration.idleExitSeconds = Limits.scratchSeconds }
             let loop = try EventLoop()
             let watchdog = try Watchdog(on: loop)
-            let logind = try Logind(on: loop, delaysSleep: configuration.presencePolicy.locksOnSleep) { trouble in
+            let logind = try Logind(on: loop, delaysSleep: configuration.locking.presence.locksOnSleep) { trouble in
                 // The user of a copy waits for a command, and asks nothing about this machine.
                 if !isOfCopy { write("warning: \(trouble)\n", to: STDERR_FILENO) }
             }
@@ -54,7 +53,7 @@ enum Daemon {
             }
             server.start()
             if !isOfCopy { report(server.idleLock) }
-            try ListeningSockets.takeAll(passed, options) { try server.serve($0, for: $1) }
+            try ListeningSockets.takeAll(passed, options.sockets) { try server.serve($0, for: $1) }
             ServiceManager.notifyReady()
             server.run()
             withExtendedLifetime((signals, watchdog, logind)) {}
@@ -70,7 +69,7 @@ enum Daemon {
 
     private static func check(_ options: Options) throws {
         let count = try options.configuration().entitlements.count
-        let path = options.configurationFile.map { quotedForDisplay($0.path) + " is right" }
+        let path = options.files.configuration.map { quotedForDisplay($0.path) + " is right" }
         write("\(path ?? "there is no configuration file")\n", to: STDOUT_FILENO)
         if count > 0 { write("the entitlements are right: \(count)\n", to: STDOUT_FILENO) }
     }
@@ -90,7 +89,7 @@ enum Daemon {
     private static func reload(_ options: Options, _ server: Server) {
         ServiceManager.notifyReloading()
         let troubles = [
-            server.reload(options.rereadConfiguration), server.reloadEntitlements(options.readEntitlements),
+            server.reload(options.rereadConfiguration), server.reloadEntitlements(options.files.readEntitlements),
         ]
         for case let trouble? in troubles { report(trouble, ", and what was set before stays") }
         ServiceManager.notifyReady()

@@ -110,54 +110,54 @@ struct DaemonOption: Sendable {
     // MARK: The table
 
     static let all: [DaemonOption] = [
-        .init("--config", .text("FILE") { $0.configurationPath = $1 })
+        .init("--config", .text("FILE") { $0.files.path = $1 })
             .help("the configuration ($XDG_CONFIG_HOME/coffer/cofferd.conf, or /etc/coffer/cofferd.conf)"),
-        .init("--entitlements", .text("DIR") { $0.entitlementPath = $1 })
+        .init("--entitlements", .text("DIR") { $0.files.entitlementPath = $1 })
             .help(
                 """
                 the directory of entitlements, instead of /etc/coffer/entitlements.d and \
                 $XDG_CONFIG_HOME/coffer/entitlements.d
                 """
             ),
-        .init("--socket", "Socket", .text("PATH") { $0.socket = $1 })
+        .init("--socket", "Socket", .text("PATH") { $0.sockets.clients = $1 })
             .help(
                 """
                 where to listen, if the service manager passes no socket ($XDG_RUNTIME_DIR/coffer/coffer.sock; for \
                 root /run/coffer/coffer.sock)
                 """
             ),
-        .init("--credential-socket", "CredentialSocket", .text("PATH") { $0.credentialSocket = $1 })
+        .init("--credential-socket", "CredentialSocket", .text("PATH") { $0.sockets.credentials = $1 })
             .help(
                 """
                 where service managers ask for credentials of units, if the service manager passes no socket for \
                 that
                 """
             ),
-        .init("--credential-wait", "CredentialWait", .seconds(upTo: longestWait) { $0.credentialWaitSeconds = $1 })
+        .init("--credential-wait", "CredentialWait", .seconds(upTo: longestWait) { $0.credentials.waitSeconds = $1 })
             .help("how long a starting unit waits for a credential that is locked (0 to \(longestWait))"),
-        .init("--state", "State", .text("DIR") { $0.state = $1 })
+        .init("--state", "State", .text("DIR") { $0.place.given = $1 })
             .help("where the vault is ($STATE_DIRECTORY, or $XDG_STATE_HOME/coffer, or /var/lib/coffer for root)"),
-        .init("--grace", "Grace", .seconds(upTo: Limits.maximumGraceSeconds) { $0.lockPolicy.graceSeconds = $1 })
+        .init("--grace", "Grace", .seconds(upTo: Limits.maximumGraceSeconds) { $0.locking.times.graceSeconds = $1 })
             .help(
                 """
                 from a lock to the end of class A (\(Limits.defaultGraceSeconds); 0 to \
                 \(Limits.maximumGraceSeconds))
                 """
             ),
-        .init("--lock-after", "LockAfter", .seconds { $0.lockPolicy.lockAfterSeconds = $1 })
+        .init("--lock-after", "LockAfter", .seconds { $0.locking.times.lockAfterSeconds = $1 })
             .help(
                 """
                 lock after this time without a use of a key that the passcode protects (0: never; \
                 \(Limits.defaultIdleLockSeconds) if the machine has no seat with a screen, otherwise never)
                 """
             ),
-        .init("--inactive-after", "InactiveAfter", .seconds { $0.lockPolicy.inactiveAfterSeconds = $1 })
+        .init("--inactive-after", "InactiveAfter", .seconds { $0.locking.times.inactiveAfterSeconds = $1 })
             .help("from the end of the grace to the end of class CX (\(Limits.defaultInactiveSeconds))"),
-        .init("--forget-after", "ForgetAfter", .seconds { $0.lockPolicy.forgetAfterSeconds = $1 == 0 ? nil : $1 })
+        .init("--forget-after", "ForgetAfter", .seconds { $0.locking.times.forgetAfterSeconds = $1 == 0 ? nil : $1 })
             .help("from the end of the grace to before first unlock (\(Limits.defaultForgetSeconds); 0: never)"),
-        .init("--lock-on-last-disconnect", "LockOnLastDisconnect", .flag { $0.locksOnLastDisconnect = $1 })
+        .init("--lock-on-last-disconnect", "LockOnLastDisconnect", .flag { $0.locking.isOnLastDisconnect = $1 })
             .help("lock when the last connection is gone"),
-        .init("--scratch", .text("DIR") { $0.scratch = $1 })
+        .init("--scratch", .text("DIR") { $0.place.scratch = $1 })
             .help(
                 """
                 serve a copy of a vault, in a directory that is gone afterwards, to one program: exit with the last \
@@ -165,9 +165,9 @@ struct DaemonOption: Sendable {
                 directory is in
                 """
             ),
-        .init("--lock-on-sleep", "LockOnSleep", .decision { $0.presencePolicy.locksOnSleep = $1 })
+        .init("--lock-on-sleep", "LockOnSleep", .decision { $0.locking.presence.locksOnSleep = $1 })
             .help("lock before the machine sleeps, without grace (yes)"),
-        .init("--lock-on-session-lock", "LockOnSessionLock", .decision { $0.presencePolicy.locksOnSessionLock = $1 })
+        .init("--lock-on-session-lock", "LockOnSessionLock", .decision { $0.locking.presence.locksOnSessionLock = $1 })
             .help("lock when a user who has unlocked the vault locks a session (yes)"),
         .init("--lock-on-logout", "LockOnLogout", .decision { $0.locksOnLogout = $1 })
             .help(
@@ -205,16 +205,16 @@ struct DaemonOption: Sendable {
             ),
         .init("--no-carry-over", .flag { options, _ in options.carriesOver = false })
             .help("have all keys go with the daemon: the opposite of --carry-over"),
-        .init("--no-journal", "Journal", .flag { $0.tellsJournal = !$1 })
+        .init("--no-journal", "Journal", .flag { $0.journal.write = $1 ? nil : Journal().tell })
             .help("keep the audit in the vault only"),
-        .init("--journal-names", "JournalNames", .flag { $0.namesInJournal = $1 })
+        .init("--journal-names", "JournalNames", .flag { $0.journal.hasNames = $1 })
             .help(
                 """
                 write the names of items and the reasons of refusals to the journal, for everyone who may read it; \
                 otherwise a tag stands for each name
                 """
             ),
-        .init("--journal-reads", "JournalReads", .flag { $0.readsInJournal = $1 })
+        .init("--journal-reads", "JournalReads", .flag { $0.journal.hasReads = $1 })
             .help("write granted reads to the journal, too; otherwise only changes, opened files, refusals and states"),
         .init("--check", .flag { $0.isCheck = $1 })
             .help("check the configuration, and exit"),

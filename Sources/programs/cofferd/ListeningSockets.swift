@@ -6,6 +6,25 @@ import Glibc
 
 /// The listening sockets: those that the service manager passed, or the daemon's own.
 enum ListeningSockets {
+    /// The paths to listen at, if the service manager passes no sockets.
+    struct Paths {
+        var clients: String?
+        /// The path for requests of credentials, if there is one.
+        var credentials: String?
+
+        /// The path for clients; its directory is created.
+        func clientsPath() throws -> String {
+            if let clients { return clients }
+            let directory = (RuntimeDirectory.own(Options.environment) ?? "/run") + "/coffer"
+            do {
+                _ = try Directory(makingPath: directory)
+            } catch {
+                throw error.cofferError("can't make \(quotedForDisplay(directory))")
+            }
+            return directory + "/coffer.sock"
+        }
+    }
+
     /// The name of a passed socket for clients, if it has one.
     private static let clientsName = "coffer"
 
@@ -25,16 +44,16 @@ enum ListeningSockets {
     ///
     /// - Parameters:
     ///   - passed: The passed descriptors.
-    ///   - options: The options, whose paths are used if no sockets were passed.
+    ///   - paths: The paths that are used if no sockets were passed.
     ///   - serve: Takes ownership of each socket, with its peers.
     static func takeAll(
         _ passed: PassedDescriptors,
-        _ options: Options,
+        _ paths: Paths,
         _ serve: (consuming OwnedDescriptor, Peers) throws -> Void
     ) throws {
         let clients = passed.sockets.filter { peers(at: $0.name) == .clients }
-        if clients.isEmpty { try serve(try listen(at: try options.socketPath()), .clients) }
-        if clients.count == passed.sockets.count, let path = options.credentialSocket {
+        if clients.isEmpty { try serve(try listen(at: try paths.clientsPath()), .clients) }
+        if clients.count == passed.sockets.count, let path = paths.credentials {
             try serve(try listen(at: path), .serviceManagers)
         }
         for (number, name) in passed.sockets {
