@@ -64,7 +64,7 @@ import Testing
     @Test func `tags become words of one attribute, and dates its own attributes`() throws {
         var entry = try login("mail", password: "a")
         entry.tags = ["work", "two words", "", String(repeating: "x", count: 65)]
-        entry.created = 0
+        entry.dates.created = 0
         let user = try #require(try ImportPlan([entry], below: nil).items.first).userAttributes()
         #expect(user["tags"] == "work two-words")
         #expect(user[ImportPlan.created]?.hasPrefix("1970-01-01") == true)

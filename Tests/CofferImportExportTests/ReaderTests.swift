@@ -19,9 +19,9 @@ import Testing
         if let whole = entry.whole?.exposeText() { parts.append("whole=\(whole)") }
         if let notes = entry.notes?.exposeText() { parts.append("notes=\(notes)") }
         if !entry.tags.isEmpty { parts.append("tags=\(entry.tags.joined(separator: ","))") }
-        if let created = entry.created { parts.append("created=\(ExchangeDate.iso(created))") }
-        if let modified = entry.modified { parts.append("modified=\(ExchangeDate.iso(modified))") }
-        if let expires = entry.expires { parts.append("expires=\(ExchangeDate.iso(expires))") }
+        if let created = entry.dates.created { parts.append("created=\(ExchangeDate.iso(created))") }
+        if let modified = entry.dates.modified { parts.append("modified=\(ExchangeDate.iso(modified))") }
+        if let expires = entry.dates.expires { parts.append("expires=\(ExchangeDate.iso(expires))") }
         parts += entry.attachments.map { "file=\($0.name):\($0.content.exposeText() ?? "?")" }
         return parts.joined(separator: "|")
     }

@@ -64,8 +64,11 @@ struct ExportedItems {
         entry.folder = name.components.dropLast().map(String.init)
         entry.title = name.components.last.map(String.init) ?? item.name
         entry.tags = (info.user?["tags"] ?? "").split(separator: " ").map(String.init)
-        entry.created = info.user?[ImportPlan.created].flatMap { ExchangeDate.milliseconds(iso: $0) } ?? info.created
-        entry.modified = info.user?[ImportPlan.modified].flatMap { ExchangeDate.milliseconds(iso: $0) } ?? info.modified
+        func stated(_ name: AttributeName) -> Int64? {
+            info.user?[name].flatMap { ExchangeDate.milliseconds(iso: $0) }
+        }
+        entry.dates.created = stated(ImportPlan.created) ?? info.created
+        entry.dates.modified = stated(ImportPlan.modified) ?? info.modified
         if isWhole { entry.whole = content } else { try EntryContent.take(content, into: &entry) }
         if let attributes = info.attributes, case .text(let server)? = attributes[.server],
             let account = attributes.loginField(ExchangeEntry.username),

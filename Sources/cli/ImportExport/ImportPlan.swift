@@ -120,13 +120,13 @@ extension ImportPlan.Item {
         let words = entry.tags.map { $0.split(whereSeparator: \.isWhitespace).joined(separator: "-") }
         let tags = words.filter { !$0.isEmpty && $0.utf8.count <= 64 }.prefix(32)
         if !tags.isEmpty { user["tags"] = tags.joined(separator: " ") }
-        if let created = entry.created { user[ImportPlan.created] = ExchangeDate.iso(created) }
-        if let modified = entry.modified { user[ImportPlan.modified] = ExchangeDate.iso(modified) }
+        if let created = entry.dates.created { user[ImportPlan.created] = ExchangeDate.iso(created) }
+        if let modified = entry.dates.modified { user[ImportPlan.modified] = ExchangeDate.iso(modified) }
         let used = user.reduce(name.utf8.count) { $0 + $1.key.text.utf8.count + $1.value.utf8.count }
         return user.merging(LoginWords(content).attributes(beside: used)) { own, _ in own }
     }
 
     var attributes: [KeychainAttribute: AttributeValue] {
-        entry.expires.map { [.expiryDate: .date($0)] } ?? [:]
+        entry.dates.expires.map { [.expiryDate: .date($0)] } ?? [:]
     }
 }

@@ -37,6 +37,13 @@ package struct ExchangeEntry: Sendable {
         }
     }
 
+    /// In milliseconds since 1970.
+    package struct Dates: Sendable {
+        package var created: Int64?
+        package var modified: Int64?
+        package var expires: Int64?
+    }
+
     /// What the entry is, for a person.
     package enum Kind: String, Sendable {
         case login, note, card, identity, key, credential, variable, secret
@@ -61,13 +68,7 @@ package struct ExchangeEntry: Sendable {
     package var attachments: [Attachment] = []
     /// For a credential that git or docker will ask for; then only the field `password` is stored.
     package var server: Server?
-    /// Milliseconds since 1970.
-    package var created: Int64?
-    /// Milliseconds since 1970.
-    package var modified: Int64?
-    /// Milliseconds since 1970.
-    package var expires: Int64?
-
+    package var dates = Dates()
     /// What of it is not stored.
     package internal(set) var omissions: [Omission] = []
 

@@ -74,8 +74,8 @@ struct BitwardenReader {
         var entry = ExchangeEntry(place: place)
         entry.title = try item["name"].text() ?? ""
         entry.folder = try folder(of: item)
-        entry.created = try item["creationDate"].text().flatMap { ExchangeDate.milliseconds(iso: $0) }
-        entry.modified = try item["revisionDate"].text().flatMap { ExchangeDate.milliseconds(iso: $0) }
+        entry.dates.created = try item["creationDate"].text().flatMap { ExchangeDate.milliseconds(iso: $0) }
+        entry.dates.modified = try item["revisionDate"].text().flatMap { ExchangeDate.milliseconds(iso: $0) }
         if item["favorite"].isTrue { entry.tags.append("favorite") }
         switch ItemType(rawValue: type) {
         case .login: try addLogin(item["login"], to: &entry)

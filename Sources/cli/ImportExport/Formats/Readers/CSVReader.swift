@@ -81,8 +81,8 @@ struct CSVReader {
         case .folder: entry.folder = Self.parts(value.exposeText() ?? "", below: root)
         case .tags: entry.tags += (value.exposeText() ?? "").split { $0 == "," || $0 == ";" }.map(String.init)
         case .favorite: if ["1", "true"].contains(value.exposeText()?.lowercased()) { entry.tags.append("favorite") }
-        case .created: entry.created = Self.date(value)
-        case .modified: entry.modified = Self.date(value)
+        case .created: entry.dates.created = Self.date(value)
+        case .modified: entry.dates.modified = Self.date(value)
         case .fields: try addLines(value, to: &entry)
         case .other(let name): try entry.add(name, value)
         }

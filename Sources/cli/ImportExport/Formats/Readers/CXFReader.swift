@@ -43,8 +43,8 @@ struct CXFReader {
         var entry = ExchangeEntry(place: place)
         entry.title = try item["title"].text() ?? ""
         entry.folder = try item["id"].text().flatMap { folders[$0] } ?? []
-        entry.created = item["creationAt"].integer.flatMap(Self.milliseconds)
-        entry.modified = item["modifiedAt"].integer.flatMap(Self.milliseconds)
+        entry.dates.created = item["creationAt"].integer.flatMap(Self.milliseconds)
+        entry.dates.modified = item["modifiedAt"].integer.flatMap(Self.milliseconds)
         for tag in item["tags"].elements { if let tag = try tag.text() { entry.tags.append(tag) } }
         if item["favorite"].isTrue { entry.tags.append("favorite") }
         let credentials = item["credentials"].elements

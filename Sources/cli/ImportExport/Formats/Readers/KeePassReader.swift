@@ -111,10 +111,10 @@ struct KeePassReader {
 
     private func addDates(_ element: MarkupElement, to entry: inout ExchangeEntry) throws(CofferError) {
         guard let times = element.child("Times") else { return }
-        entry.created = try times.child("CreationTime").flatMap(date)
-        entry.modified = try times.child("LastModificationTime").flatMap(date)
+        entry.dates.created = try times.child("CreationTime").flatMap(date)
+        entry.dates.modified = try times.child("LastModificationTime").flatMap(date)
         if try times.child("Expires")?.plainText() == "True" {
-            entry.expires = try times.child("ExpiryTime").flatMap(date)
+            entry.dates.expires = try times.child("ExpiryTime").flatMap(date)
         }
     }
 

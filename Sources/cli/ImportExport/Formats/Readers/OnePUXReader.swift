@@ -106,8 +106,8 @@ package struct OnePUXReader {
             return nil
         }
         entry.kind = Self.kinds[try item["categoryUuid"].text() ?? ""] ?? .secret
-        entry.created = item["createdAt"].integer.flatMap { $0.magnitude < 1 << 40 ? $0 * 1000 : nil }
-        entry.modified = item["updatedAt"].integer.flatMap { $0.magnitude < 1 << 40 ? $0 * 1000 : nil }
+        entry.dates.created = item["createdAt"].integer.flatMap { $0.magnitude < 1 << 40 ? $0 * 1000 : nil }
+        entry.dates.modified = item["updatedAt"].integer.flatMap { $0.magnitude < 1 << 40 ? $0 * 1000 : nil }
         for tag in overview["tags"].elements { if let tag = try tag.text() { entry.tags.append(tag) } }
         if item["favIndex"].integer ?? 0 != 0 { entry.tags.append("favorite") }
         if try item["state"].text() == "archived" { entry.tags.append("archived") }

@@ -72,7 +72,7 @@ struct SecretServiceReader {
         var entry = ExchangeEntry(place: "line \(line)")
         entry.kind = .secret
         entry.title = label
-        (entry.created, entry.modified) = (dates["created"], dates["modified"])
+        (entry.dates.created, entry.dates.modified) = (dates["created"], dates["modified"])
         try entry.add(ExchangeEntry.password, secret)
         for (name, value) in attributes where name != "xdg:schema" {
             try entry.add(["user", "username", "username_value"].contains(name) ? ExchangeEntry.username : name, value)

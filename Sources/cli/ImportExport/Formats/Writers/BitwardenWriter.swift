@@ -61,8 +61,8 @@ enum BitwardenWriter {
             try json.text("name", entry.title)
             try json.value("notes", entry.notes)
             try json.literal("favorite", entry.tags.contains("favorite") ? "true" : "false")
-            if let created = entry.created { try json.text("creationDate", ExchangeDate.iso(created)) }
-            if let modified = entry.modified { try json.text("revisionDate", ExchangeDate.iso(modified)) }
+            if let created = entry.dates.created { try json.text("creationDate", ExchangeDate.iso(created)) }
+            if let modified = entry.dates.modified { try json.text("revisionDate", ExchangeDate.iso(modified)) }
             try json.list("fields") { (json) throws(CofferError) in
                 for field in others {
                     try json.object { (json) throws(CofferError) in

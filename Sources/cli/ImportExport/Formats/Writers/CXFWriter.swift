@@ -65,8 +65,8 @@ enum CXFWriter {
         let standard = [ExchangeEntry.password, ExchangeEntry.username]
         let others = entry.fields.filter { !standard.contains($0.name) && !$0.name.isURL }
         try json.text("id", identifier("item \(index)"))
-        if let created = entry.created { try json.literal("creationAt", String(created / 1000)) }
-        if let modified = entry.modified { try json.literal("modifiedAt", String(modified / 1000)) }
+        if let created = entry.dates.created { try json.literal("creationAt", String(created / 1000)) }
+        if let modified = entry.dates.modified { try json.literal("modifiedAt", String(modified / 1000)) }
         try json.text("title", entry.title)
         let tags = entry.tags.filter { $0 != "favorite" }
         if tags.count < entry.tags.count { try json.literal("favorite", "true") }
