@@ -1,3 +1,4 @@
+import CofferTestSupport
 import Foundation
 import Testing
 
@@ -188,6 +189,34 @@ import Testing
         for source in try Repository.sources(under: folder) where !source.path.hasSuffix(".generated.swift") {
             #expect(source.lines.count <= 451, "\(source.path)")
         }
+    }
+
+    @Test func `no type has more than 80 methods or 12 stored properties`() throws {
+        let report = try runCommand("\(Project.root)/packaging/tools/lines", ["--types"])
+        #expect(report.status == 0 && report.errors.isEmpty, "\(report.errors)")
+        #expect(report.text.isEmpty)
+    }
+
+    @Test func `no function has more than 80 lines`() throws {
+        let opening = /(?<indent> *)(?:\S+ )*?(?:func |init[?(<]|deinit |subscript\().*/
+        var count = 0
+        for source in try Repository.sources(under: "Sources") where !source.path.hasSuffix(".generated.swift") {
+            for (start, line) in source.lines.enumerated() where line.contains("func ") || line.contains("init") {
+                guard !line.hasSuffix("}"), let match = line.wholeMatch(of: opening) else { continue }
+                guard let end = Self.end(of: start, match.indent, in: source.lines) else { continue }
+                #expect(end - start < 80, "\(source.path):\(start + 1)")
+                count += 1
+            }
+        }
+        #expect(count > 4000)
+    }
+
+    /// The last line of a function: a brace that is indented like its first line, since the formatter has laid it out.
+    private static func end(of start: Int, _ indent: Substring, in lines: [Substring]) -> Int? {
+        let inner = [" ", ")", "{", "#"].map { indent + $0 }
+        let end = lines[(start + 1)...].firstIndex { line in !line.isEmpty && !inner.contains { line.hasPrefix($0) } }
+        // A requirement of a protocol has none.
+        return end.flatMap { lines[$0] == indent + "}" ? $0 : nil }
     }
 
     /// The place of a line.
