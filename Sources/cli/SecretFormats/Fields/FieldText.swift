@@ -15,44 +15,12 @@ enum FieldText {
                     output.append(byte)
                     continue
                 }
-                guard let scalar = escape(in: raw, &place) else { throw .unreadable(name, "it is not valid JSON") }
+                guard let scalar = raw.jsonEscape(at: &place, before: raw.byteCount - 1) else {
+                    throw .unreadable(name, "it is not valid JSON")
+                }
                 for unit in UTF8.encode(scalar).map(Array.init) ?? [] { output.append(unit) }
             }
         }
-    }
-
-    private static func escape(in raw: RawSpan, _ place: inout Int) -> Unicode.Scalar? {
-        guard place < raw.byteCount - 1 else { return nil }
-        let byte = raw.byte(at: place)
-        place += 1
-        switch byte {
-        case UInt8(ascii: "n"): return "\n"
-        case UInt8(ascii: "t"): return "\t"
-        case UInt8(ascii: "r"): return "\r"
-        case UInt8(ascii: "b"): return "\u{8}"
-        case UInt8(ascii: "f"): return "\u{C}"
-        case .quote, .backslash, UInt8(ascii: "/"): return Unicode.Scalar(byte)
-        case UInt8(ascii: "u"): break
-        default: return nil
-        }
-        guard let high = unit(in: raw, &place) else { return nil }
-        guard (0xD800..<0xDC00).contains(high) else { return Unicode.Scalar(high) }
-        guard place + 1 < raw.byteCount, raw.byte(at: place) == .backslash, raw.byte(at: place + 1) == UInt8(ascii: "u")
-        else { return nil }
-        place += 2
-        guard let low = unit(in: raw, &place), (0xDC00..<0xE000).contains(low) else { return nil }
-        return Unicode.Scalar(0x1_0000 + (high - 0xD800) << 10 + low - 0xDC00)
-    }
-
-    private static func unit(in raw: RawSpan, _ place: inout Int) -> UInt32? {
-        guard place + 4 < raw.byteCount else { return nil }
-        var value: UInt32 = 0
-        for _ in 0..<4 {
-            guard let digit = Unicode.Scalar(raw.byte(at: place)).hexadecimalValue else { return nil }
-            value = value << 4 | digit
-            place += 1
-        }
-        return value
     }
 
     /// The text as a string of JSON, with its quotes.
@@ -207,6 +175,45 @@ extension RawSpan {
     /// A line without the carriage return at its end.
     package func withoutReturn(_ line: Range<Int>) -> Range<Int> {
         line.isEmpty || byte(at: line.upperBound - 1) != 13 ? line : line.dropLast()
+    }
+
+    /// The character of an escape of JSON.
+    ///
+    /// - Parameters:
+    ///   - place: The place behind the backslash; then the one behind the escape.
+    ///   - end: The end of the string.
+    /// - Returns: `nil` if JSON has no such escape.
+    package func jsonEscape(at place: inout Int, before end: Int) -> Unicode.Scalar? {
+        guard place < end else { return nil }
+        let byte = byte(at: place)
+        place += 1
+        switch byte {
+        case UInt8(ascii: "n"): return "\n"
+        case UInt8(ascii: "t"): return "\t"
+        case UInt8(ascii: "r"): return "\r"
+        case UInt8(ascii: "b"): return "\u{8}"
+        case UInt8(ascii: "f"): return "\u{C}"
+        case .quote, .backslash, UInt8(ascii: "/"): return Unicode.Scalar(byte)
+        case UInt8(ascii: "u"): break
+        default: return nil
+        }
+        guard let high = unit(at: &place, before: end) else { return nil }
+        guard (0xD800..<0xDC00).contains(high) else { return Unicode.Scalar(high) }
+        guard place + 1 < end, has("\\u".utf8, at: place..<(place + 2)) else { return nil }
+        place += 2
+        guard let low = unit(at: &place, before: end), (0xDC00..<0xE000).contains(low) else { return nil }
+        return Unicode.Scalar(0x1_0000 + (high - 0xD800) << 10 + low - 0xDC00)
+    }
+
+    private func unit(at place: inout Int, before end: Int) -> UInt32? {
+        guard place + 4 <= end else { return nil }
+        var value: UInt32 = 0
+        for _ in 0..<4 {
+            guard let digit = Unicode.Scalar(byte(at: place)).hexadecimalValue else { return nil }
+            value = value << 4 | digit
+            place += 1
+        }
+        return value
     }
 
     /// A part that is not secret, such as a name.

@@ -1,4 +1,5 @@
 internal import CofferClient
+internal import CofferSecretFormats
 
 /// A JSON text whose strings stay where they are, in memory that is wiped, until one of them is asked for.
 ///
@@ -314,44 +315,11 @@ private struct JSONPlaces {
             place = escape
             guard place < range.upperBound else { return }
             place += 1
-            guard let scalar = scalar(at: &place, before: range.upperBound, in: bytes) else {
+            guard let scalar = bytes.jsonEscape(at: &place, before: range.upperBound) else {
                 throw .malformed("line \(bytes.lineNumber(at: place)): a string has an escape that JSON does not have")
             }
             try body(.scalar(scalar))
         }
-    }
-
-    private static func scalar(at place: inout Int, before end: Int, in bytes: RawSpan) -> Unicode.Scalar? {
-        guard place < end else { return nil }
-        let byte = bytes.byte(at: place)
-        place += 1
-        switch byte {
-        case UInt8(ascii: "b"): return "\u{8}"
-        case UInt8(ascii: "f"): return "\u{C}"
-        case UInt8(ascii: "n"): return "\n"
-        case UInt8(ascii: "r"): return "\r"
-        case UInt8(ascii: "t"): return "\t"
-        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): return Unicode.Scalar(byte)
-        case UInt8(ascii: "u"): break
-        default: return nil
-        }
-        guard let high = unit(at: &place, before: end, in: bytes) else { return nil }
-        guard (0xD800..<0xDC00).contains(high) else { return Unicode.Scalar(high) }
-        guard place + 1 < end, bytes.has("\\u", at: place) else { return nil }
-        place += 2
-        guard let low = unit(at: &place, before: end, in: bytes), (0xDC00..<0xE000).contains(low) else { return nil }
-        return Unicode.Scalar(0x1_0000 + (high - 0xD800) << 10 + low - 0xDC00)
-    }
-
-    private static func unit(at place: inout Int, before end: Int, in bytes: RawSpan) -> UInt32? {
-        guard place + 4 <= end else { return nil }
-        var value: UInt32 = 0
-        for _ in 0..<4 {
-            guard let digit = Character(Unicode.Scalar(bytes.byte(at: place))).hexDigitValue else { return nil }
-            value = value << 4 | UInt32(digit)
-            place += 1
-        }
-        return value
     }
 
     private mutating func skipSpace(in bytes: RawSpan) {
