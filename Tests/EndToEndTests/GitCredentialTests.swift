@@ -210,6 +210,19 @@ import Testing
         #expect(sealed.text == "quit=1\n75\n75\n", "\(sealed)")
     }
 
+    @Test func `before the first unlock a login of the server's name is locked, another one not found`() throws {
+        _ = try run("for name in example.com/nina example.org; do echo x | coffer login add $name --username u; done")
+        try scene.daemon.restart()
+        let sealed = try run(
+            """
+            for host in example.com example.org none.example; do
+                tell get "protocol=https\\nhost=$host\\n"; echo $?
+            done
+            """
+        )
+        #expect(sealed.text == "quit=1\n75\nquit=1\n75\n0\n", "\(sealed)")
+    }
+
     @Test func `without a daemon, a vault or a right it is an error, and git goes on`() throws {
         let request = "protocol=https\\nhost=example.com\\n"
         let gone = try run(
@@ -239,6 +252,18 @@ import Testing
             """
         )
         #expect(all.text.hasSuffix("username=nina\npassword=work\nlogin:nina@example.com\n"), "\(all)")
+    }
+
+    @Test func `a login is found in each group that the client holds, and in no other one`() throws {
+        let rights = "[Client]\nUID=\(geteuid())\nGroups=default shared\nVerbs=read write lock admin\n"
+        let stored = try run(
+            "for group in shared work; do echo x | coffer login add $group.example --username u --group $group; done"
+        )
+        try scene.write(rights, to: "e/10.conf")
+        kill(scene.daemon.processID, SIGHUP)
+        try #require(try settles { try run("coffer list --group work").status == 77 }, "\(stored)")
+        let found = try run("for host in shared work; do tell get \"protocol=https\\nhost=$host.example\\n\"; done")
+        #expect(found.text == "username=u\npassword=x\n", "\(found)")
     }
 
     @Test func `lines of ten megabytes are ignored or refused, and bytes that are no request as well`() throws {

@@ -94,5 +94,48 @@ import Testing
             let isExpected = Self.reason(writer, reader) == nil
             #expect(reader.isFound(read.text, under: writer.name) == isExpected, "\(writer) × \(reader): \(read)")
         }
+        // Its user name and its address are attributes, so that a locked vault has them as well.
+        let locked = try scene.run("coffer lock --now >/dev/null; coffer find https://git.example/any")
+        #expect(locked.text == "\(writer.name)\n", "\(writer): \(locked)")
+        let shown = try scene.run("coffer show \(writer.name) --json")
+        let item = try JSONDecoder().decode(Shown.self, from: Data(shown.text.utf8))
+        #expect(item.username == "nina" && item.addresses.first == "https://git.example", "\(writer): \(shown)")
+    }
+
+    /// What `show` says of a login, in either of the two classes that a login can have.
+    private struct Shown: Decodable {
+        let `class`: String
+        let attributes: Attributes
+        let user: [String: String]?
+
+        struct Attributes: Decodable {
+            let account: String?
+            let `protocol`: String?
+            let server: String?
+        }
+
+        private var isServers: Bool { `class` == "internetPassword" }
+        var username: String? { isServers ? attributes.account : user?["username"] }
+        var addresses: [String] {
+            guard isServers else { return (user?["url"] ?? "").split(separator: " ").map(String.init) }
+            return ["\(attributes.protocol ?? "")://\(attributes.server ?? "")"]
+        }
+    }
+
+    @Test func `a look-up shows the programs no login of another server`() throws {
+        let scene = try CredentialScene()
+        let all = try scene.run(
+            """
+            records() { for name in other/site login:eve@other.example; do coffer audit --item $name; done | wc -l; }
+            printf pw | coffer login add work/site --username nina --url https://git.example/login >/dev/null
+            printf pw | coffer login add other/site --username eve --url https://other.example >/dev/null
+            printf pw | coffer keychain add --class internet-password --server other.example --protocol https --account eve >/dev/null
+            before=$(records); printf 'protocol=https\\nhost=git.example\\n' | git-credential-coffer get
+            printf 'protocol=https\\nhost=none.example\\n' | git-credential-coffer get
+            printf https://none.example | docker-credential-coffer get; [ "$before" -ge 2 ] && [ "$(records)" = "$before" ]
+            """
+        )
+        let expected = "username=nina\npassword=pw\ncredentials not found in native keychain\n"
+        #expect(all.status == 0 && all.text == expected, "\(all)")
     }
 }

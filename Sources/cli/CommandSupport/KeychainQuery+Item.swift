@@ -12,14 +12,19 @@ extension KeychainQuery {
         self = query
     }
 
-    /// A query for an item that was shown, by its primary key: a reference is looked for in the caller's own groups only.
-    ///
-    /// - Returns: `nil` if it is a file.
+    /// A query for an item that was shown; `nil` if it is a file.
     package init?(for item: ItemInfo) {
         guard let itemClass = item.itemClass else { return nil }
-        self.init(itemClass, [.accessGroup: .text(item.group)])
+        self.init(itemClass, identifiedBy: item.attributes ?? [:])
+        attributes[.accessGroup] = .text(item.group)
+    }
+
+    /// A query for the item with these attributes, by its primary key: a reference is looked for in the caller's own
+    /// groups only.
+    package init(_ itemClass: ItemClass, identifiedBy known: [KeychainAttribute: AttributeValue]) {
+        self.init(itemClass, known.filter { $0.key == .accessGroup || $0.key == .synchronizable })
         for attribute in KeychainAttribute.primaryKey(of: itemClass) {
-            attributes[attribute] = item.attributes?[attribute] ?? .empty(attribute.form)
+            attributes[attribute] = known[attribute] ?? .empty(attribute.form)
         }
     }
 }

@@ -90,16 +90,6 @@ package struct CredentialKeychain {
         KeychainQuery(itemClass, attributes.merging(group.map { [.accessGroup: .text($0)] } ?? [:]) { $1 })
     }
 
-    /// A query for one item, by what identifies it: a reference is looked for in the caller's own groups alone.
-    private func query(for item: KeychainItemInfo) -> KeychainQuery {
-        let known = item.attributes ?? [:]
-        var attributes = known.filter { $0.key == .accessGroup || $0.key == .synchronizable }
-        for attribute in KeychainAttribute.primaryKey(of: item.itemClass) {
-            attributes[attribute] = known[attribute] ?? (attribute.form == .integer ? .integer(0) : .text(""))
-        }
-        return KeychainQuery(item.itemClass, attributes)
-    }
-
     /// What is known of all items that a query finds, the most recently changed first.
     ///
     /// - Throws: `interactionNotAllowed` if there may be more before the first unlock.
@@ -143,43 +133,55 @@ package struct CredentialKeychain {
         }
         let others = attributes.filter { address.attributes[$0.key] == nil }
         var found: [KeychainItemInfo] = []
-        try forEachReadable(query(.internetPassword, others)) { item in
-            var own = ServerAddress(item.attributes ?? [:])
+        for item in try items(.internetPassword, mentioning: address) {
+            let known = item.attributes ?? [:]
+            var own = ServerAddress(known)
             if attributes[.path] == nil { own.path = address.path }
-            if own.means(address) { found.append(item) }
+            guard own.means(address), others.allSatisfy({ (known[$0] ?? .empty($0.form)) == $1 }) else { continue }
+            found += try items(KeychainQuery(.internetPassword, identifiedBy: known))
         }
         return found.sorted { $0.modificationDate > $1.modificationDate }
     }
 
-    /// Calls a closure with all items that a query finds and that are not sealed until the first unlock.
-    func forEachReadable(
-        _ query: KeychainQuery,
-        _ body: (KeychainItemInfo) -> Void
-    ) throws(CofferError) {
-        do throws(CofferError) {
-            try forEachPage { (cursor: String?) throws(CofferError) in
-                let params = KeychainFindParameters(query, limit: .all, cursor: cursor, returns: [.attributes])
-                // Nobody is asked for a passcode because of what may be there.
+    /// The items whose names or attributes contain the server of an address, which the daemon scans for.
+    ///
+    /// What is sealed until the first unlock is not found: nobody is asked for a passcode because of what may be there.
+    func items(_ itemClass: ItemClass, mentioning address: ServerAddress) throws(CofferError) -> [ItemInfo] {
+        var found: [ItemInfo] = []
+        let server = address.withoutUser.server
+        if server.isEmpty { return found }
+        let groups = if let group { [group] } else { try send(EntitlementExplainParameters(), nil).value.groups }
+        for group in groups {
+            try forEachPage { (after: String?) throws(CofferError) in
+                let params = ItemListParameters(text: server, itemClass: itemClass, after: after, group: group)
                 let page = try send(params, nil).value
-                page.items.forEach(body)
-                return page.cursor
+                for item in page.items {
+                    guard let name = item.reference.flatMap({ QualifiedName.reference($0).itemName }) else { continue }
+                    do throws(CofferError) {
+                        found.append(try send(ItemShowParameters(name: name, group: group), nil).value)
+                    } catch {
+                        // Another client has removed it since.
+                        guard error.code == .itemNotFound else { throw error }
+                    }
+                }
+                return page.next
             }
-        } catch {
-            // Which of them are sealed the exact queries have told.
-            guard error.code == .itemNotFound || error.code == .interactionNotAllowed else { throw error }
         }
+        return found
     }
 
     /// The secret of an item.
-    package func secret(of item: KeychainItemInfo) throws(CofferError) -> Secret {
-        let found = try call(KeychainFindParameters(query(for: item)))
-        return try found.secrets().compactMap(\.self).first ?? Secret(nil)
+    package func secret(of item: KeychainItemInfo) throws(CofferError) -> Secret { try secret(item.query) }
+
+    /// The secret of the item that a query finds.
+    func secret(_ query: KeychainQuery) throws(CofferError) -> Secret {
+        try call(KeychainFindParameters(query)).secrets().compactMap(\.self).first ?? Secret(nil)
     }
 
     /// Deletes an item, which another client may have deleted before.
     package func delete(_ item: KeychainItemInfo) throws(CofferError) {
         do throws(CofferError) {
-            try call(KeychainDeleteParameters(query(for: item)))
+            try call(KeychainDeleteParameters(item.query))
         } catch {
             guard error.code == .itemNotFound else { throw error }
         }
@@ -199,11 +201,13 @@ package struct CredentialKeychain {
         with content: Secret
     ) throws(CofferError) {
         let change = KeychainChange(attributes: attributes, removedAttributes: removed)
-        try call(KeychainUpdateParameters(query(for: item), change, replacingBy: content), payload: content)
+        try call(KeychainUpdateParameters(item.query, change, replacingBy: content), payload: content)
     }
 }
 
 extension KeychainItemInfo {
+    fileprivate var query: KeychainQuery { KeychainQuery(itemClass, identifiedBy: attributes ?? [:]) }
+
     /// When it last changed.
     var modificationDate: Int64 {
         if case .date(let date) = attributes?[.modificationDate] { date } else { 0 }

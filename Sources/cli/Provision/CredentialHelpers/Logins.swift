@@ -22,55 +22,33 @@ struct Logins {
     /// The user name; `nil` if any will do.
     var username: String?
 
-    /// The first login that the search accepts: by the name `HOST` or `HOST/WHATEVER`, by the server of an internet
-    /// password, by the addresses among the attributes.
+    /// The first login that the search accepts, of those that mention the server, the most recently changed first.
     func first(where isWanted: (Login) throws(CofferError) -> Bool) throws(CofferError) -> Login? {
-        guard !address.host.isEmpty else { return nil }
-        // This search reads the attributes of all logins, so it comes last.
-        if let login = try first(among: named(), where: isWanted) { return login }
-        return try first(among: addressed(), where: isWanted)
-    }
-
-    private func first(
-        among items: [KeychainItemInfo],
-        where isWanted: (Login) throws(CofferError) -> Bool
-    ) throws(CofferError) -> Login? {
-        for item in items {
-            guard !item.isExpired, item.accessControl == nil, let login = try login(of: item) else { continue }
-            if try isWanted(login) { return login }
+        if address.host.isEmpty { return nil }
+        // Before the first unlock, only an exact query finds that a login has the name of the host.
+        for host in Set(address.spellings.map(\.host)) {
+            _ = try keychain.items(keychain.query(.genericPassword, [.service: .text(host)]))
+            _ = try keychain.items(keychain.query(.genericPassword, [.service: .text(""), .account: .text(host)]))
+        }
+        let items =
+            try keychain.items(.internetPassword, mentioning: address)
+            + keychain.items(.genericPassword, mentioning: address)
+        for item in items.sorted(by: { $0.modified > $1.modified }) where isCandidate(item) {
+            if let login = try login(of: item), try isWanted(login) { return login }
         }
         return nil
     }
 
-    private func named() throws(CofferError) -> [KeychainItemInfo] {
-        let hosts = address.spellings.map(\.host).reduce(into: [String]()) { hosts, host in
-            if !hosts.contains(host) { hosts.append(host) }
+    /// Whether the name or an address among the attributes has the host, and no other program's domain is named.
+    private func isCandidate(_ item: ItemInfo) -> Bool {
+        let attributes = item.attributes ?? [:]
+        if item.isExpired || item.accessControl != nil || attributes[.securityDomain] ?? .text("") != .text("") {
+            return false
         }
-        var items: [KeychainItemInfo] = []
-        for host in hosts {
-            items += try keychain.items(keychain.query(.genericPassword, [.service: .text(host)]))
-            let alone: [KeychainAttribute: AttributeValue] = [.service: .text(""), .account: .text(host)]
-            items += try keychain.items(keychain.query(.genericPassword, alone))
+        let urls = item.user?["url"] ?? attributes.loginField("url") ?? ""
+        return (urls.split(separator: " ") + item.name.split(separator: "/").prefix(1)).contains { url in
+            Self.origin(of: ServerAddress(origin: String(url))).hasSameBytes(as: Self.origin(of: address))
         }
-        return items
-    }
-
-    private func addressed() throws(CofferError) -> [KeychainItemInfo] {
-        var items: [KeychainItemInfo] = []
-        let origin = Self.origin(of: address)
-        let queries = [
-            keychain.query(.internetPassword, [.securityDomain: .text("")]), keychain.query(.genericPassword, [:]),
-        ]
-        for query in queries {
-            try keychain.forEachReadable(query) { item in
-                let urls = item.user?["url"] ?? item.attributes?.loginField("url") ?? ""
-                let isFor = urls.split(separator: " ").contains { url in
-                    Self.origin(of: ServerAddress(origin: String(url))).hasSameBytes(as: origin)
-                }
-                if isFor { items.append(item) }
-            }
-        }
-        return items.sorted { $0.modificationDate > $1.modificationDate }
     }
 
     /// The protocol, the host and the port, in one spelling.
@@ -81,28 +59,22 @@ struct Logins {
         return origin.normalized.url
     }
 
-    private func login(of item: KeychainItemInfo) throws(CofferError) -> Login? {
-        let content = try keychain.secret(of: item)
-        let attributes = item.attributes ?? [:]
-        let name: String
-        let found: (username: String?, password: Secret?, urls: [String])
-        if item.itemClass == .internetPassword {
-            name = "login:\(attributes.text(.account))@\(attributes.text(.server))"
-            found = (
-                attributes.loginField("username"), try content.firstLine(), [attributes.loginField("url") ?? ""]
-            )
+    /// The login in the attributes of an item, or else in its fields.
+    private func login(of item: ItemInfo) throws(CofferError) -> Login? {
+        guard let query = KeychainQuery(for: item) else { return nil }
+        let content = try keychain.secret(query)
+        let found: (user: String?, password: Secret?, urls: [String])
+        if let attributes = item.attributes, let url = attributes.loginField("url") {
+            found = (attributes.loginField("username"), try content.firstLine(), [url])
         } else {
-            name = [attributes.text(.service), attributes.text(.account)].filter { !$0.isEmpty }.joined(separator: "/")
             guard let fields = SecretFields(content) else { return nil }
-            found = (
-                try fields.value(of: "username")?.exposeText(), try fields.value(of: SecretFields.password),
-                try fields.addresses()
-            )
+            let user = try fields.value(of: "username")?.exposeText()
+            found = (user, try fields.value(of: SecretFields.password), try fields.addresses())
         }
-        guard let own = found.username, let password = found.password, username?.hasSameBytes(as: own) ?? true,
+        guard let user = found.user, let password = found.password, username?.hasSameBytes(as: user) ?? true,
             found.urls.isEmpty ? isFor(address.host) : found.urls.contains(where: isFor)
         else { return nil }
-        return Login(name: name, username: own, password: password)
+        return Login(name: item.name, username: user, password: password)
     }
 
     /// Whether a login with that address is one for the request; without a protocol it is for https alone.
@@ -112,12 +84,6 @@ struct Logins {
         wanted.protocol = wanted.protocol ?? "https"
         wanted.path = path ?? own.path
         return own.means(wanted)
-    }
-}
-
-extension [KeychainAttribute: AttributeValue] {
-    fileprivate func text(_ attribute: KeychainAttribute) -> String {
-        if case .text(let text) = self[attribute] { text } else { "" }
     }
 }
 
