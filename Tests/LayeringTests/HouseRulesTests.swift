@@ -191,6 +191,12 @@ import Testing
         }
     }
 
+    @Test func `the top level has these only`() throws {
+        let names = try FileManager.default.contentsOfDirectory(atPath: Repository.root.path)
+        let shown = Set(names.filter { !$0.hasPrefix(".") && $0 != "Package.resolved" })
+        #expect(shown == ["LICENSE", "Package.swift", "README.md", "Sources", "Tests", "packaging", "proto-docs"])
+    }
+
     @Test func `no type has more than 80 methods or 12 stored properties`() throws {
         let report = try runCommand("\(Project.root)/packaging/tools/lines", ["--types"])
         #expect(report.status == 0 && report.errors.isEmpty, "\(report.errors)")
