@@ -10,7 +10,7 @@ import Testing
     private static let added: [UInt8] = [1, 2, 3]
 
     /// R read existing, W write existing, N create new, O go on with a handle, by class: A, B, C, CX, D.
-    private static let table: [TestState: [String]] = [
+    static let table: [TestState: [String]] = [
         .noPasscode: ["RWNO", "RWNO", "RWNO", "RWNO", "RWNO"],
         .beforeFirstUnlock: ["", "NO", "", "", "RWNO"],
         .unlocked: ["RWNO", "RWNO", "RWNO", "RWNO", "RWNO"],

@@ -7,16 +7,6 @@ import Testing
 @Suite struct ItemOracleTests {
     private static let content = pseudoRandomBytes(70_000)
 
-    /// R read existing, W write existing, N create new, by class: A, B, C, CX, D.
-    private static let fileTable: [TestState: [String]] = [
-        .noPasscode: ["RWN", "RWN", "RWN", "RWN", "RWN"],
-        .beforeFirstUnlock: ["", "N", "", "", "RWN"],
-        .unlocked: ["RWN", "RWN", "RWN", "RWN", "RWN"],
-        .locking: ["RWN", "RWN", "RWN", "RWN", "RWN"],
-        .locked: ["", "N", "RWN", "RWN", "RWN"],
-        .lockedExpired: ["", "N", "RWN", "", "RWN"],
-    ]
-
     @Test(arguments: TestState.allCases)
     func `a file can be read, replaced and created as the table of section 3 says`(state: TestState) throws {
         let stepper = try Stepper(passcode: state == .noPasscode ? nil : DaemonProcess.passcode)
@@ -27,7 +17,7 @@ import Testing
             }
         }
         try stepper.reach(state)
-        let row = try #require(Self.fileTable[state])
+        let row = try #require(FileOracleTests.table[state])
         for (protectionClass, letters) in zip(ProtectionClass.allCases, row) {
             let name = "old/\(protectionClass)"
             var content: [UInt8] = []
