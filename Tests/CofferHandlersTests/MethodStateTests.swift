@@ -5,16 +5,16 @@ import CofferWire
 import Foundation
 import Testing
 
-/// What each method answers in each state of a vault, without a daemon: one request that is right when it is unlocked.
+/// Each method in each state of a vault, without a daemon: one request that succeeds when the vault is unlocked.
 @Suite struct MethodStateTests {
     private typealias Method = CofferWire.Method
 
-    /// What a request passes.
+    /// The kind of descriptor that a request passes.
     private enum Passed {
         case file, socket
     }
 
-    /// A request, and the letters of what it answers in the order of ``TestState``.
+    /// A request, and the letters of its answers in the order of ``TestState``.
     private struct Row {
         let method: Method
         let params: JSONObject

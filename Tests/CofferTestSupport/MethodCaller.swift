@@ -3,7 +3,7 @@ package import CofferCore
 package import CofferMemory
 package import CofferWire
 
-/// What the methods of the protocol can be called on: a client of a running daemon, or a vault without one.
+/// A client of a running daemon, or a vault without one: both carry out the methods of the protocol.
 package protocol MethodCaller {
     /// Calls a method with copies of a payload and a descriptor.
     @discardableResult

@@ -36,7 +36,7 @@ package final class Logind {
     /// The inhibitor, which delays sleep while it is open.
     private var delay: OwnedDescriptor?
 
-    /// What ends with the connection to the bus.
+    /// The connection to the bus, and the state that ends with it.
     private struct Link {
         let bus: SystemBus
         let logins: LoginMonitor

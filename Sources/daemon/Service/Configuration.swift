@@ -7,7 +7,7 @@ internal import CofferVault
 package struct Configuration: Sendable {
     /// The settings of the vault itself.
     var vault: VaultSettings
-    /// What locks the vault, and when a lock wipes keys.
+    /// The causes of a lock, and the times at which it wipes keys.
     package var locking = Locking()
     /// Whether the daemon ends with its last connection: it serves one program.
     package var endsOnLastDisconnect = false
@@ -79,7 +79,7 @@ package struct Configuration: Sendable {
 }
 
 extension Configuration {
-    /// What locks the vault, and when a lock wipes keys.
+    /// The causes of a lock, and the times at which it wipes keys.
     package struct Locking: Sendable {
         /// The times of locking and of wiping keys.
         package var times = LockSchedule.Policy()
@@ -91,7 +91,7 @@ extension Configuration {
         package init() {}
     }
 
-    /// How service managers get credentials for units.
+    /// The answers to service managers that ask for credentials of units.
     package struct Credentials: Sendable {
         /// Gives a duplicate of a service manager's connection to a process that outlives the daemon; `nil` if there is
         /// none.

@@ -7,7 +7,7 @@ package import CofferSystem
 /// It lives on the daemon's thread. Only this object knows what was written since the last sync; the chunks are in
 /// their slots already.
 package final class OpenFile {
-    /// What of a file is authentic.
+    /// The parts of a file that are authentic.
     package struct Integrity {
         /// Whether the file as a whole is as it was written: otherwise each of its chunks is authentic or not.
         package var isIntact = true
@@ -15,7 +15,7 @@ package final class OpenFile {
         package var hasItsRows = true
     }
 
-    /// What is not on the disk yet of the overlay.
+    /// The parts of the overlay that may not be on the disk yet.
     struct OverlayState {
         /// Whether it has no final path yet.
         var isStaged: Bool

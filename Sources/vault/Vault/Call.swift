@@ -10,7 +10,7 @@ package final class Call {
         /// Whether the peer still has the connection open.
         var isConnected: () -> Bool
         var isCancelled = false
-        /// What ends a transfer of another thread.
+        /// Ends a transfer of another thread.
         var cancellation: Cancellation?
     }
 

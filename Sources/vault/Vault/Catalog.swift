@@ -25,7 +25,7 @@ package final class Catalog {
     /// `COFR`, in the header of the database.
     private static let applicationID: Int32 = 0x434f_4652
 
-    /// What the commit of a turn depends on.
+    /// The changes of a turn, as far as its commit has to know them.
     private struct Turn {
         /// Whether it has only removals so far: only then may the reserve be used.
         var isRemoval = false

@@ -145,7 +145,7 @@ package struct CredentialKeychain {
 
     /// The items whose names or attributes contain the server of an address, which the daemon scans for.
     ///
-    /// What is sealed until the first unlock is not found: nobody is asked for a passcode because of what may be there.
+    /// The search passes over items that are sealed until the first unlock, so that nobody is asked for a passcode in vain.
     func items(_ itemClass: ItemClass, mentioning address: ServerAddress) throws(CofferError) -> [ItemInfo] {
         var found: [ItemInfo] = []
         let server = address.withoutUser.server

@@ -1,9 +1,9 @@
-/// How long the daemon owes an answer and is silent.
+/// The time for which the daemon owes an answer and is silent.
 ///
 /// A request may take long; a daemon that works on it still answers a `hello` at once. So it is asked whether it is there
 /// after half the permitted time.
 struct Silence {
-    /// What the silence demands.
+    /// The action that is due.
     enum Demand {
         case probe
         /// The connection ends.
@@ -19,7 +19,7 @@ struct Silence {
 
     init(limit: Duration?) { self.limit = limit }
 
-    /// When it demands something.
+    /// The time at which an action is due.
     var deadline: ClientMachine.Instant? {
         guard let limit, let lastHeard else { return nil }
         return probeEnds ?? lastHeard + limit / 2
