@@ -18,9 +18,9 @@ import Testing
         .restarted: ["", "NO", "", "", "RWNO"],
     ]
 
-    private func vault(hasPasscode: Bool = true, _ arguments: [String] = []) throws -> DaemonProcess {
+    private func vault(_ arguments: [String] = []) throws -> DaemonProcess {
         let daemon = try DaemonProcess(arguments)
-        try daemon.connect().makeVault(passcode: hasPasscode ? DaemonProcess.passcode : nil)
+        try daemon.connect().makeVault()
         return daemon
     }
 
@@ -44,8 +44,7 @@ import Testing
 
     @Test(arguments: [OracleTests.Situation.locked, .restarted])
     func `files are opened, made and held as the table of section 3 says`(situation: OracleTests.Situation) throws {
-        let arguments = situation == .lockedExpired ? ["--inactive-after", "1"] : []
-        let daemon = try vault(hasPasscode: situation != .noPasscode, arguments)
+        let daemon = try vault()
         let first = try daemon.connect()
         var held: [ProtectionClass: OpenedFile] = [:]
         for protectionClass in ProtectionClass.allCases {
@@ -53,7 +52,7 @@ import Testing
             held[protectionClass] = try make("held/\(protectionClass)", protectionClass, first)
         }
         try situation.reach(daemon)
-        let survives = situation != .beforeFirstUnlock && situation != .restarted
+        let survives = situation != .restarted
         let client = try daemon.connect()
         for (protectionClass, letters) in zip(ProtectionClass.allCases, try #require(Self.table[situation])) {
             func expected(_ letter: Character) -> Outcome { letters.contains(letter) ? .done : .locked }
@@ -86,7 +85,7 @@ import Testing
             #expect(resume == expected("O"), "go on with \(protectionClass)")
             if resume == .done { #expect(content == Self.content + Self.added) }
         }
-        if situation != .noPasscode { try client.unlock() }
+        try client.unlock()
         for (protectionClass, letters) in zip(ProtectionClass.allCases, try #require(Self.table[situation])) {
             func content(_ folder: String) throws -> [UInt8] {
                 try client.openFile(try ItemName("\(folder)/\(protectionClass)")).get()
