@@ -17,19 +17,32 @@ import Testing
         try connection.migrate(PastStore.migrations, applicationID: 1)
         try connection.execute("CREATE TABLE catalog_settings (name TEXT PRIMARY KEY, value BLOB NOT NULL)")
         trash = PastStore(connection: connection, keys: try vault.open(.noPasscode))
-        for number in 1...3 {
-            let label = TrashLabel(
-                group: "default",
-                name: "\(number)",
-                protection: .keychain(.whenUnlocked),
-                itemClass: .genericPassword,
-                kind: nil,
-                byteCount: 1,
-                removed: 0
-            )
-            let image = RowImage(id: ItemID(), classKey: 16, tag: [], metadata: [1], wrappedKey: [])
-            _ = try trash.discard(image, label, withRowsOf: nil, at: TrashMoment(wall: 0, boot: 0, bootID: "one"))
-        }
+        for _ in 1...3 { _ = try discard() }
+    }
+
+    /// - Returns: The number of the entry.
+    private func discard() throws -> Int64 {
+        let label = TrashLabel(
+            group: "default",
+            name: "name",
+            protection: .keychain(.whenUnlocked),
+            itemClass: .genericPassword,
+            kind: nil,
+            byteCount: 1,
+            removed: 0
+        )
+        let image = RowImage(id: ItemID(), classKey: 16, tag: [], metadata: [1], wrappedKey: [])
+        return try trash.discard(image, label, withRowsOf: nil, at: TrashMoment(wall: 0, boot: 0, bootID: "one"))
+    }
+
+    @Test(arguments: [[3], [1, 2, 3], [3, 2, 1], [2]] as [[Int64]])
+    func `no number is given again, whichever rows were removed`(removed: [Int64]) throws {
+        for number in removed { _ = try trash.remove(number) }
+        #expect(try discard() == 4)
+        _ = try trash.remove(4)
+        #expect(try discard() == 5)
+        try connection.execute("DELETE FROM past")
+        #expect(try discard() == 6)
     }
 
     @Test(arguments: [Int64.min, -2, 0, .max])

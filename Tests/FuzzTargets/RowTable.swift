@@ -237,5 +237,14 @@ package struct RowTable: Sendable {
             WHERE (trash) = (SELECT trash FROM trash_keys ORDER BY trash LIMIT 1 OFFSET ?4)
             """
         ),
+        RowTable(
+            "past_numbers",
+            ["last"],
+            """
+            UPDATE past_numbers SET
+                last = CASE ?3 WHEN 0 THEN iif(?2, ?1 + 0.5, ?1) ELSE last END
+            WHERE (last) = (SELECT last FROM past_numbers ORDER BY last LIMIT 1 OFFSET ?4)
+            """
+        ),
     ]
 }

@@ -5,10 +5,10 @@ extension PastStore {
     package static let migrations = [
         Migration(
             name: "past",
-            // The number of a row is never reused.
+            // The number of a row is never reused: its context has it. AUTOINCREMENT would write a page of its own for each row.
             sql: """
                 CREATE TABLE past (
-                    number INTEGER PRIMARY KEY AUTOINCREMENT,
+                    number INTEGER PRIMARY KEY,
                     reason INTEGER NOT NULL,
                     owner BLOB NOT NULL,
                     entry INTEGER,
@@ -34,6 +34,11 @@ extension PastStore {
                     entries INTEGER NOT NULL,
                     bytes INTEGER NOT NULL
                 ) STRICT, WITHOUT ROWID;
+                CREATE TABLE past_numbers (last INTEGER PRIMARY KEY) STRICT;
+                CREATE TRIGGER past_last_removed AFTER DELETE ON past
+                    WHEN OLD.number > (SELECT coalesce(max(number), 0) FROM past)
+                    BEGIN DELETE FROM past_numbers WHERE last < OLD.number;
+                        INSERT OR IGNORE INTO past_numbers VALUES (OLD.number); END;
                 CREATE TRIGGER trash_added AFTER INSERT ON past WHEN NEW.reason = 2
                     BEGIN UPDATE trash_keys SET entries = entries + 1, bytes = bytes + NEW.bytes
                         WHERE trash = NEW.owner; END;

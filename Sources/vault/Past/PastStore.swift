@@ -247,7 +247,7 @@ package final class PastStore {
         let last = try connection.row(
             """
             SELECT max(
-                coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'past'), 0),
+                coalesce((SELECT max(last) FROM past_numbers), 0),
                 coalesce((SELECT max(number) FROM past), 0))
             """
         ) { try $0.integer(0) }
