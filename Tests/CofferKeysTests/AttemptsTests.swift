@@ -198,7 +198,7 @@ private enum Counted {
 @Suite struct `The erase that the tenth wrong passcode is to bring` {
     private static func vault(erasing: Bool) throws -> Vault {
         let vault = try Vault(hasPasscode: false, hasRecoveryKey: true)
-        let change = KeybagChange.passcode(try NewPasscode(Template.passcode), erasesData: erasing)
+        let change = KeybagChange.passcode(try NewPasscode(cheap: Template.passcode), erasesData: erasing)
         #expect(try vault.open().refusal(of: .nothing, change) == nil)
         return vault
     }
@@ -247,7 +247,7 @@ private enum Counted {
             }
             let saboteur = Saboteur(failing: step, forGood: true)
             let keys = try vault.open(sabotagedBy: saboteur)
-            let change = KeybagChange.passcode(try NewPasscode("another"), erasesData: true)
+            let change = KeybagChange.passcode(try NewPasscode(cheap: "another"), erasesData: true)
             let error = keys.refusal(of: try .recoveryKey(vault.recoveryKey), change)
             let reopened = try vault.open()
             #expect(!reopened.hasErasureDue, "step \(step)")
@@ -378,10 +378,13 @@ private enum Counted {
     @Test func `does not count a guess that there is no memory for`() async {
         await #expect(processExitsWith: .success) {
             let vault = try Vault()
+            // The passcode is stretched in 64 MiB.
+            let change = try KeybagChange.passcode(Template.passcode, cost: .interactive)
+            let refusal = try vault.open().refusal(of: try .passcode(Template.passcode), change)
+            try #require(refusal == nil)
             let keys = try vault.open()
             _ = try keys.attempt("wrong")
             let before = try vault.storedAttempts().latest
-            // The passcode is stretched in 64 MiB.
             let status = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8)
             let pages = try #require(rlim_t(status.split(separator: " ")[0]))
             var limit = rlimit()

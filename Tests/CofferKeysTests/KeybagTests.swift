@@ -212,7 +212,7 @@ extension Vault {
             ("an unknown flag", 142, 4), ("no slots", 143, 0), ("one slot too many", 143, 2),
             ("a recovery key in the first slot", 145, 3), ("an unknown kind of slot", 145, 4),
             ("a longer slot", 147, 97), ("a shorter slot", 147, 95), ("no passes", 151, 0),
-            ("too many passes", 151, 17), ("too much memory", 152, 1), ("too little memory", 153, 0),
+            ("too many passes", 151, 17), ("too much memory", 152, 1), ("too little memory", 154, 31),
             ("one key less", 244, 16), ("one key more", 244, 18), ("an unknown key", 245, 99),
             ("a key twice", 245, 2), ("an unknown wrapper", 246, 4), ("another wrapper", 246, 1),
             ("the wrapper of ThisDeviceOnly", 246, 3),

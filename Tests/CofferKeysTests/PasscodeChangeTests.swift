@@ -116,12 +116,12 @@ private func runs(of bytes: [UInt8]) -> Set<[UInt8]> {
     @Test func `keeps or sets whether ten wrong ones erase`() throws {
         let vault = try Vault(hasPasscode: false)
         let keys = try vault.open()
-        let set = KeybagChange.passcode(try NewPasscode("a"), erasesData: true)
+        let set = KeybagChange.passcode(try NewPasscode(cheap: "a"), erasesData: true)
         #expect(keys.refusal(of: .nothing, set) == nil)
         #expect(try vault.open().erasesData)
         #expect(keys.refusal(of: try .passcode("a"), try .passcode("b")) == nil)
         #expect(try vault.open().erasesData)
-        let unset = KeybagChange.passcode(try NewPasscode("b"), erasesData: false)
+        let unset = KeybagChange.passcode(try NewPasscode(cheap: "b"), erasesData: false)
         #expect(keys.refusal(of: try .passcode("b"), unset) == nil)
         #expect(try !vault.open().erasesData)
     }
@@ -183,7 +183,7 @@ private func runs(of bytes: [UInt8]) -> Set<[UInt8]> {
     @Test func `erases nothing any more after wrong passcodes`() throws {
         let vault = try Vault(hasPasscode: false)
         let keys = try vault.open()
-        let set = KeybagChange.passcode(try NewPasscode("a"), erasesData: true)
+        let set = KeybagChange.passcode(try NewPasscode(cheap: "a"), erasesData: true)
         #expect(keys.refusal(of: .nothing, set) == nil)
         #expect(keys.refusal(of: try .passcode("a"), .removingPasscode()) == nil)
         #expect(!keys.erasesData)
@@ -238,7 +238,7 @@ private func runs(of bytes: [UInt8]) -> Set<[UInt8]> {
             let vault = try Vault(hasRecoveryKey: true)
             let saboteur = Saboteur(failing: step)
             let keys = try vault.open(sabotagedBy: saboteur)
-            let change = KeybagChange.passcode(try NewPasscode("another"), erasesData: true)
+            let change = KeybagChange.passcode(try NewPasscode(cheap: "another"), erasesData: true)
             let given: GivenCredential =
                 if let passcode { try .passcode(passcode) } else { try .recoveryKey(vault.recoveryKey) }
             let error = keys.refusal(of: given, change)

@@ -72,13 +72,13 @@ extension NewRecoveryKey {
     consuming func takeBytes() -> [UInt8] { takeText().exposeBytes() }
 }
 
-extension NewPasscode {
-    init(_ text: String, cost: PasscodeCost? = .interactive) throws { self.init(try SecretBytes(text), cost: cost) }
-}
-
 extension KeybagChange {
-    static func passcode(_ text: String, cost: PasscodeCost? = .interactive) throws -> KeybagChange {
-        .passcode(try NewPasscode(text, cost: cost), erasesData: nil)
+    static func passcode(_ text: String) throws -> KeybagChange {
+        .passcode(try NewPasscode(cheap: text), erasesData: nil)
+    }
+
+    static func passcode(_ text: String, cost: PasscodeCost?) throws -> KeybagChange {
+        .passcode(NewPasscode(try SecretBytes(text), cost: cost), erasesData: nil)
     }
 }
 

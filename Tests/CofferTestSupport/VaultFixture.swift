@@ -103,6 +103,13 @@ package struct Vault {
     }
 }
 
+extension NewPasscode {
+    /// One whose guesses take milliseconds, with the least memory that a keybag may name.
+    package init(cheap passcode: String) throws {
+        self.init(try SecretBytes(passcode), operations: 2, memoryKiB: 8 << 10)
+    }
+}
+
 extension VaultKeys {
     /// Unlocks with the passcode of the template.
     ///
@@ -137,7 +144,7 @@ extension VaultKeys {
     ) throws(CofferError) -> UnlockedKeys {
         var new: NewPasscode?
         if let passcode {
-            do { new = NewPasscode(try SecretBytes(passcode), cost: .interactive) } catch { throw .noSecretMemory }
+            do { new = try NewPasscode(cheap: passcode) } catch { throw .noSecretMemory }
         }
         let plan = VaultPlan(passcode: new, recoveryPublicKey: recoveryPublicKey, erasesData: erasesData)
         return try create(in: directory, try DeviceKeySource(in: directory, credentialsPath: nil), plan)

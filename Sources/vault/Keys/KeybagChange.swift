@@ -63,12 +63,18 @@ package struct KeybagChange: ~Copyable, Sendable {
 package struct NewPasscode: ~Copyable, Sendable {
     let passcode: SecretBytes
     /// The cost of a guess; `nil` for that of the previous passcode, or moderate.
-    let cost: PasscodeCost?
+    let cost: (operations: UInt32, memoryKiB: UInt32)?
 
     /// Creates a new passcode.
     package init(_ passcode: consuming SecretBytes, cost: PasscodeCost?) {
         self.passcode = passcode
-        self.cost = cost
+        self.cost = cost.map { ($0.operations, $0.memoryKiB) }
+    }
+
+    /// Creates a new passcode with a cost that no request can name: tests unlock some thousand times.
+    package init(_ passcode: consuming SecretBytes, operations: UInt32, memoryKiB: UInt32) {
+        self.passcode = passcode
+        cost = (operations, memoryKiB)
     }
 }
 

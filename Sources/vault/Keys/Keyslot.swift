@@ -27,13 +27,11 @@ struct Keyslot: Equatable, Sendable {
         let salt: [UInt8]
 
         /// Those of a new passcode; without a cost, that of the previous passcode, or moderate.
-        init(_ cost: PasscodeCost?, replacing lock: Lock?) {
-            if cost == nil, case .passcode(let before) = lock {
-                self.init(operations: before.operations, memoryKiB: before.memoryKiB, salt: Self.newSalt())
-            } else {
-                let cost = cost ?? .moderate
-                self.init(operations: cost.operations, memoryKiB: cost.memoryKiB, salt: Self.newSalt())
-            }
+        init(_ cost: (operations: UInt32, memoryKiB: UInt32)?, replacing lock: Lock?) {
+            var (operations, memoryKiB) = (PasscodeCost.moderate.operations, PasscodeCost.moderate.memoryKiB)
+            if case .passcode(let before) = lock { (operations, memoryKiB) = (before.operations, before.memoryKiB) }
+            if let cost { (operations, memoryKiB) = cost }
+            self.init(operations: operations, memoryKiB: memoryKiB, salt: randomBytes(KeyDerivation.saltBytes))
         }
 
         init(operations: UInt32, memoryKiB: UInt32, salt: [UInt8]) {
@@ -41,8 +39,6 @@ struct Keyslot: Equatable, Sendable {
             self.memoryKiB = memoryKiB
             self.salt = salt
         }
-
-        private static func newSalt() -> [UInt8] { randomBytes(KeyDerivation.saltBytes) }
 
         /// Stretches a passcode.
         func stretch(_ passcode: borrowing SecretBytes) throws(CofferError) -> SymmetricKey {
