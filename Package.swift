@@ -163,14 +163,23 @@ let cli: [Target] = [
     ),
 ]
 
+// Links the runtime of Swift into a released program. With `--static-swift-stdlib`, the tests would be compiled for that as
+// well, and there is no Swift Testing to link in. What imports Foundation does not name all its archives without that.
+let archives = ["CoreFoundation", "_FoundationCShims", "_FoundationCollections", "_FoundationICU"]
+let runtime = LinkerSetting.unsafeFlags(
+    ["-static-stdlib"] + archives.map { "-l\($0)" },
+    .when(configuration: .release)
+)
+
 // Without symbols for libraries to find, which there are none of, what is unused is left out. Relocations that only add
-// the address of the program take a bit each, not 24 bytes. The runtimes of C and C++ are linked in, as Swift's is.
+// the address of the program take a bit each, not 24 bytes. The runtimes of C and C++ are linked in, too.
 let link = "\(Context.packageDirectory)/packaging/link"
 let small = [
     LinkerSetting.unsafeFlags([
         "-use-ld=lld", "-Xlinker", "--no-export-dynamic", "-Xlinker", "-z", "-Xlinker", "pack-relative-relocs",
     ]),
     .unsafeFlags(["-L", link, "-Xclang-linker", "-static-libgcc"], .when(configuration: .release)),
+    runtime,
 ]
 
 /// Puts together what runs at a start and in an ordinary request, which saves pages and faults: `packaging/deb` links the
@@ -230,7 +239,8 @@ let tests: [Target] =
                 "CBenchmarks", "CCofferShims", "CofferBackup", "CofferCore", "CofferCrypto", "cofferd", "CofferMemory",
                 "CofferService", "CofferSystem", "CofferVault", "CofferWire",
             ],
-            path: "Tests/Benchmarks"
+            path: "Tests/Benchmarks",
+            linkerSettings: [runtime]
         ),
         .target(
             name: "FuzzTargets",
@@ -256,28 +266,24 @@ let tests: [Target] =
             ],
             path: "Tests/Campaigns"
         ),
-        .testTarget(name: "CampaignTests", dependencies: ["campaigns", "cofferd", "CofferTestSupport"]),
+        .testTarget(name: "CampaignTests", dependencies: ["CofferTestSupport"]),
         .testTarget(name: "LayeringTests", dependencies: ["CofferTestSupport"]),
         .testTarget(
             name: "DocumentTests",
             dependencies: [
-                "benchmarks", "client-example", "coffer", "CofferCore", "CofferCrypto", "cofferd", "CofferFoundation",
-                "CofferHandlers", "CofferImportExport", "CofferKeys", "CofferService", "CofferSystem", "CofferTerminal",
-                "CofferTestSupport", "CofferVault", "CofferWire",
+                "CofferCore", "CofferCrypto", "CofferFoundation", "CofferHandlers", "CofferImportExport", "CofferKeys",
+                "CofferService", "CofferSystem", "CofferTerminal", "CofferTestSupport", "CofferVault", "CofferWire",
             ]
         ),
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "benchmarks", "CCofferShims", "coffer", "CofferClient", "CofferCore", "CofferCrypto", "cofferd",
-                "CofferDatabase", "CofferMemory", "CofferSystem", "CofferTestSupport", "CofferWire", "CSodium",
+                "CCofferShims", "CofferClient", "CofferCore", "CofferCrypto", "CofferDatabase", "CofferMemory",
+                "CofferSystem", "CofferTestSupport", "CofferWire", "CSodium",
             ]
         ),
-        .testTarget(
-            name: "MountTests",
-            dependencies: ["CFuse", "coffer", "coffer-mount", "cofferd", "CofferFoundation", "CofferTestSupport"]
-        ),
-        .testTarget(name: "SystemdTests", dependencies: ["coffer", "cofferd", "CofferTestSupport"]),
+        .testTarget(name: "MountTests", dependencies: ["CFuse", "CofferFoundation", "CofferTestSupport"]),
+        .testTarget(name: "SystemdTests", dependencies: ["CofferTestSupport"]),
     ]
     + (base + vault + daemon + client + cli).map(roomTests)
 
@@ -335,7 +341,10 @@ for target in package.targets where target.type != .system && !cTargets.contains
         .treatAllWarnings(as: .error),
         lean,
     ]
-    if target.type != .test && !["campaigns", "CofferTestSupport", "fuzzer", "FuzzTargets"].contains(target.name) {
+    let isOfTests = ["campaigns", "CofferTestSupport", "fuzzer", "FuzzTargets"].contains(target.name)
+    if target.type == .test || isOfTests {
+        settings.append(.unsafeFlags(["-Onone"], .when(configuration: .release)))
+    } else {
         settings.append(.strictMemorySafety())
     }
     // For the answers of `MethodHandler`, which carry secrets and so are not copied.
