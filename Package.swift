@@ -223,7 +223,7 @@ func roomTests(_ room: Target) -> Target {
 
 let tests: [Target] =
     [
-        .target(name: "CBenchmarks", dependencies: ["CSodium", "CSQLite"], path: "Tests/CBenchmarks"),
+        .target(name: "CBenchmarks", dependencies: ["CLogWriter", "CSodium", "CSQLite"], path: "Tests/CBenchmarks"),
         .target(
             name: "CofferTestSupport",
             dependencies: [
@@ -236,8 +236,9 @@ let tests: [Target] =
         .executableTarget(
             name: "benchmarks",
             dependencies: [
-                "CBenchmarks", "CCofferShims", "CofferBackup", "CofferCore", "CofferCrypto", "cofferd", "CofferMemory",
-                "CofferService", "CofferSystem", "CofferVault", "CofferWire",
+                "CBenchmarks", "CCofferShims", "CofferBackup", "CofferCore", "CofferCrypto", "cofferd",
+                "CofferDatabase",
+                "CofferMemory", "CofferService", "CofferSystem", "CofferVault", "CofferWire",
             ],
             path: "Tests/Benchmarks",
             linkerSettings: [runtime]

@@ -1,4 +1,5 @@
 import CofferCore
+import CofferMemory
 import CofferSystem
 import CofferWire
 
@@ -12,6 +13,8 @@ final class BenchmarkConnection {
     // Small, because there are thousands of connections.
     private var buffer = [UInt8](repeating: 0, count: 8 << 10)
     private var pending = 0..<0
+    /// The payload of the latest frame.
+    private(set) var lastPayload: [UInt8] = []
 
     /// The number of the descriptor.
     var number: Int32 { socket.number }
@@ -60,7 +63,12 @@ final class BenchmarkConnection {
 
     private func receive() throws -> Incoming {
         while true {
-            if let frame = try decodePending() { return try Incoming(try frame.json.get()) }
+            if let frame = try decodePending() {
+                let json = frame.json
+                lastPayload = []
+                if let payload = frame.takePayload() { lastPayload = payload.exposeBytes() }
+                return try Incoming(try json.get())
+            }
             let count = unsafe try buffer.withUnsafeMutableBytes { unsafe try socket.read(into: $0) }
             if count == 0 { throw CofferError(.notAvailable, "the daemon closed the connection") }
             pending = 0..<count

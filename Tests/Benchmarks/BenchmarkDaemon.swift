@@ -28,14 +28,13 @@ final class BenchmarkDaemon {
     /// Starts a baseline daemon, which is this program with another argument.
     ///
     /// - Parameters:
+    ///   - side: Which one.
     ///   - databasePath: Its database, made by `floor_fill`.
-    ///   - setting: The directory.
-    ///   - name: The name of its socket.
-    init(floorOf databasePath: String, _ setting: Setting, _ name: String) throws {
+    init(_ side: KeychainSide, of databasePath: String) throws {
         statePath = databasePath
-        socketPath = "\(setting.directory)/\(name).socket"
+        socketPath = "\(databasePath).socket"
         let ourselves = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-        try start(Self.endingWithUs + [ourselves, Benchmarks.floorName, databasePath, socketPath])
+        try start(Self.endingWithUs + [ourselves, side.rawValue, databasePath, socketPath])
     }
 
     /// Makes daemons end with this process, even after a crash.

@@ -36,7 +36,8 @@ enum Effort: String, CaseIterable {
 /// The command line, as `packaging/bench` gives it: `benchmarks NAME COFFERD DIRECTORY [--quick | --check]`,
 /// `benchmarks targets [FIGURES]`, `benchmarks plots DIRECTORY FIGURES`.
 ///
-/// The first one leaves its figures in the directory, in the file ``figuresName``.
+/// The first one leaves its figures in the directory, in the file ``figuresName``. With the name of a ``KeychainSide``, a
+/// database and a socket, this program is that daemon.
 enum Benchmarks {
     static var all: [any Benchmark.Type] {
         [
@@ -44,8 +45,6 @@ enum Benchmarks {
             KeychainBenchmark.self, KeysBenchmark.self, MountBenchmark.self, StartBenchmark.self,
         ]
     }
-    /// The argument that makes this program a baseline daemon, followed by a database and a socket.
-    static let floorName = "floor"
     private static let figuresName = "figures"
 
     static func main() {
@@ -54,7 +53,9 @@ enum Benchmarks {
         if words.first == "plots", words.count == 3 {
             return attempt { try Plot.write(try Figures.read(from: words[2]), to: words[1]) }
         }
-        if words.first == floorName, words.count == 3 { exit(unsafe floor_serve(words[1], words[2])) }
+        if let side = words.first.flatMap(KeychainSide.init(rawValue:)), side != .coffer, words.count == 3 {
+            unsafe floor_serve(words[1], words[2], side == .equal ? 1 : 0)
+        }
         if words.first == FairnessBenchmark.busyName {
             return attempt { try FairnessBenchmark.serveBusily(Array(words.dropFirst())) }
         }

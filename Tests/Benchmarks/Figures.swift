@@ -34,6 +34,7 @@ struct Figure: Codable {
     enum Side: String, Codable {
         case coffer, age, borg, cipher, copy, gocryptfs, restic
         case floor = "C"
+        case equal = "equal C"
         case keyring = "gnome-keyring"
         case plain = "plain file"
         case agent = "ssh-agent"

@@ -4,7 +4,7 @@ import Foundation
 
 /// Getting, adding, changing, deleting and searching, at a hundred, ten thousand and a million items.
 ///
-/// One client and many clients are measured, and compared with a minimal daemon in C and with gnome-keyring.
+/// One client and many clients are measured, and compared with daemons in C and with gnome-keyring.
 enum KeychainBenchmark: Benchmark {
     static let name = "keychain"
 
@@ -14,8 +14,8 @@ enum KeychainBenchmark: Benchmark {
         var results = KeychainResults(plan)
         results.fillingTimes = stores.map(\.fillingTime)
 
+        try checkFloors(stores)
         try measureRequests(stores, plan, &results)
-        for _ in 0...plan.rounds { results.ciphers.add(Double(ciphers_of_get(plan.cipherRounds)) / 1e6) }
         try measureSearches(stores, plan, &results)
         try measureMemory(stores, &results)
         results.printReadings()
@@ -25,6 +25,26 @@ enum KeychainBenchmark: Benchmark {
         results.printMemory()
         try compareWithKeyring(setting, stores[0], plan)
         for store in stores { store.stop() }
+    }
+
+    /// Checks that the floor that does equal work stores what it is given, and writes as much as Coffer for it.
+    private static func checkFloors(_ stores: [KeychainStores]) throws {
+        print("Does the C daemon do the same work?\n")
+        var table = Table(["items", "pages of the log a put writes", "in C"])
+        for store in stores {
+            try store.checkFloorAnswers()
+            let (ours, theirs) = (try store.pagesOfPut(.coffer), try store.pagesOfPut(.equal))
+            guard abs(ours - theirs) <= 1 else {
+                throw CofferError(
+                    .internal,
+                    "a put writes \(ours) pages, and \(theirs) in the floor: it does not do the same work"
+                )
+            }
+            Figures.keep("item.put pages of the log", items: store.items, .plainRatio(Double(ours)))
+            table.add([store.items.grouped, ours.grouped, theirs.grouped])
+        }
+        table.printOut()
+        print("\nA value that was put into it came back by item.get and keychain.find.\n")
     }
 
     private static func measureRequests(
@@ -82,8 +102,6 @@ struct KeychainPlan {
     let searchRounds: Int
     /// The time in which the clients of a round repeat one operation.
     let sliceMilliseconds: Double
-    /// How often the ciphers of a get are timed together.
-    var cipherRounds: UInt64 { sizes.count > 1 && sizes[0] >= 100 ? 20_000 : 100 }
     /// The sizes of gnome-keyring, where each stored item costs more than the one before.
     let keyringSizes: [Int]
     /// The number of lookups in a round; a tenth of them are changes.
@@ -144,19 +162,20 @@ private struct Contest {
             let outcome = try stores.run(operation, side, clients: clients, order, until: end)
             measured.append(KeychainMeasurement(operation: operation, side: side, outcome: outcome))
         }
-        // The order alternates, because of effects that depend on it.
-        let sides: [KeychainSide] = round.isMultiple(of: 2) ? [.coffer, .floor] : [.floor, .coffer]
+        // The order rotates, because of effects that depend on it.
+        let first = round % KeychainSide.allCases.count
+        let sides = KeychainSide.allCases[first...] + KeychainSide.allCases[..<first]
         let slice = LoadRequest.End.milliseconds(plan.sliceMilliseconds)
         let anywhere = LoadRequest.Order.random(among: stores.items, seed: round + 1)
         for operation in KeychainOperation.readings + [.update, .put] {
-            for side in sides where side == .coffer || operation.floorOperation == operation {
+            for side in sides where operation.counterpart(side) == operation {
                 try run(operation, side, anywhere, until: slice)
             }
         }
         // Added items are deleted again, so that the size is constant.
         let behind = LoadRequest.Order.ascending(from: stores.items)
         for side in sides { try run(.add, side, behind, until: slice) }
-        let added = measured.suffix(2)
+        let added = measured.suffix(sides.count)
         var bareCommit: Double?
         if clients == 1, let count = added.first(where: { $0.side == .coffer })?.outcome.answerCount {
             bareCommit = try stores.bareCommits(count)

@@ -22,8 +22,6 @@ struct KeychainResults {
     /// Answers per second.
     private var rates: [Key: Samples] = [:]
     private var processorTimes: [Key: Samples] = [:]
-    /// What a get opens and hashes, without anything else.
-    var ciphers = Samples()
     /// By size.
     private var bareCommits: [Int: Samples] = [:]
     private var searches: [SearchKey: Samples] = [:]
@@ -60,7 +58,7 @@ struct KeychainResults {
             let each = (time * 1000 / Double(items)).formatted(0)
             print("Filled with \(items.grouped) items in \((time / 1000).formatted(1)) s, \(each) µs an item")
         }
-        print("\nHow far from a C daemon that does the same SELECT, and nothing else?\n")
+        print("\nHow far from a C daemon that does the same work, by libsodium and SQLite?\n")
         var table = Table(Self.requestColumns)
         for operation in KeychainOperation.readings { addRows(of: operation, to: &table) }
         table.printOut()
@@ -74,38 +72,17 @@ struct KeychainResults {
             the other one. The exact search finds ten items by their service.
             """
         )
-        printCiphers()
-    }
-
-    /// Prints what a daemon could reach that decrypts, and takes no time for anything else that the C daemon does not do.
-    private func printCiphers() {
-        Figures.keep("ciphers of a get", of: .floor, .time(ciphers))
-        print(
-            "\nThe ciphers and hashes of a get alone, by libsodium in C: \(ciphers.median.asShortTime), so that the C daemon, "
-                + "if it decrypted,\nwould have at most"
-        )
-        for (size, items) in plan.sizes.enumerated() {
-            for clients in plan.clients {
-                let key = Key(operation: .find, side: .floor, size: size, clients: clients)
-                guard let latency = latencies[key]?.median, let work = processorTimes[key]?.median else { continue }
-                let (longer, fewer) = ((latency + ciphers.median) / latency, work / (work + ciphers.median))
-                let bound = clients == 1 ? "\(longer.formatted(2)) of its latency" : "\(fewer.formatted(2)) of its rate"
-                print("  \(items.grouped) items, \(clients) clients: \(bound)")
-            }
-        }
     }
 
     func printChanges() {
-        print("\nAnd from one that changes a row, and nothing else?\n")
+        print("\nAnd for changes?\n")
         var table = Table(Self.requestColumns)
         for operation in [KeychainOperation.add, .put, .update, .delete] { addRows(of: operation, to: &table) }
         table.printOut()
         print(
             """
 
-            Every answer comes after a sync of the disk; changes of one turn of either daemon share it. Coffer writes the tags \
-            of
-            the search as well, keeps the former secret in an update, and overwrites what it deletes; the C daemon does not.
+            Every answer comes after a sync of the disk; changes of one turn of either daemon share it.
             """
         )
     }
@@ -123,9 +100,7 @@ struct KeychainResults {
                     continue
                 }
                 keep(key, items)
-                let floor = operation.floorOperation.map {
-                    Key(operation: $0, side: .floor, size: size, clients: clients)
-                }
+                let floor = counterpart(of: key, .equal)
                 if let floor, let floorLatency = latencies[floor], let floorRate = rates[floor],
                     let floorWork = processorTimes[floor]
                 {
@@ -148,18 +123,28 @@ struct KeychainResults {
         }
     }
 
-    /// Keeps the figures of an operation, and those of the same by the C daemon.
+    private func counterpart(of key: Key, _ side: KeychainSide) -> Key? {
+        key.operation.counterpart(side).map { Key(operation: $0, side: side, size: key.size, clients: key.clients) }
+    }
+
+    /// Keeps the figures of an operation, and those of the same by the C daemons.
     private func keep(_ key: Key, _ items: Int) {
-        let floor = key.operation.floorOperation.map {
-            Key(operation: $0, side: .floor, size: key.size, clients: key.clients)
-        }
         func keep(_ quantity: String, _ samples: [Key: Samples], _ value: (Samples) -> Figures.Value) {
             let name = "\(key.operation.rawValue) \(quantity)"
             guard let ours = samples[key] else { return }
             Figures.keep(name, items: items, clients: key.clients, value(ours))
-            guard let floor, let theirs = samples[floor] else { return }
-            Figures.keep(name, of: .floor, items: items, clients: key.clients, value(theirs))
-            Figures.keep("\(name) to C", items: items, clients: key.clients, .ratio(ours.ratios(to: theirs)))
+            for (side, figureSide, suffix) in [
+                (KeychainSide.equal, Figure.Side.equal, "equal C"), (.floor, .floor, "C"),
+            ] {
+                guard let theirs = counterpart(of: key, side).flatMap({ samples[$0] }) else { continue }
+                Figures.keep(name, of: figureSide, items: items, clients: key.clients, value(theirs))
+                Figures.keep(
+                    "\(name) to \(suffix)",
+                    items: items,
+                    clients: key.clients,
+                    .ratio(ours.ratios(to: theirs))
+                )
+            }
         }
         keep("latency", latencies) { .time($0) }
         keep("rate", rates) { .rate($0) }

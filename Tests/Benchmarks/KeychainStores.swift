@@ -1,11 +1,16 @@
 import CBenchmarks
 import CofferCore
+import CofferDatabase
+import CofferVault
 import CofferWire
 import Foundation
 
-/// The measured daemon, or the baseline.
-enum KeychainSide: CaseIterable {
+/// The measured daemon, or a baseline.
+enum KeychainSide: String, CaseIterable {
     case coffer
+    /// The daemon in C that does the same work.
+    case equal
+    /// The daemon in C that seals nothing.
     case floor
 }
 
@@ -19,23 +24,26 @@ enum KeychainOperation: String, CaseIterable {
     case add
     case delete
 
+    static let secret = Array("a secret of a usual length, 0000".utf8)
+
     /// The operations that change nothing.
     static let readings: [KeychainOperation] = [.find, .get, .search]
 
-    /// The corresponding operation of the baseline.
-    var floorOperation: KeychainOperation? {
-        switch self {
-        case .find, .get: .find
-        case .search: nil
-        case .put: .update
-        case .update, .add, .delete: self
+    /// The corresponding operation of a side, if there is one.
+    func counterpart(_ side: KeychainSide) -> KeychainOperation? {
+        switch (side, self) {
+        case (.coffer, _): self
+        case (_, .search): nil
+        case (.floor, .get): .find
+        case (.floor, .put): .update
+        default: self
         }
     }
 
     var request: LoadRequest {
         let name = JSONValue.string("\(LoadRequest.service)/\(LoadRequest.account)")
         let item: JSONValue = ["service": .string(LoadRequest.service), "account": .string(LoadRequest.account)]
-        let secret = Array("a secret of a usual length, 0000".utf8)
+        let secret = Self.secret
         return switch self {
         case .find:
             LoadRequest(
@@ -62,7 +70,7 @@ enum KeychainOperation: String, CaseIterable {
     }
 }
 
-/// A keychain of a size, and a baseline of the same size.
+/// A keychain of a size, and baselines of the same size.
 final class KeychainStores {
     static let fillingClients = 2000
 
@@ -70,7 +78,7 @@ final class KeychainStores {
     /// The time to fill the keychain, in milliseconds.
     let fillingTime: Double
     private(set) var daemon: BenchmarkDaemon
-    private let floor: BenchmarkDaemon
+    private let floors: [KeychainSide: BenchmarkDaemon]
     private let setting: Setting
 
     init(_ setting: Setting, items: Int) throws {
@@ -85,14 +93,21 @@ final class KeychainStores {
         fillingTime = filled.milliseconds
         daemon.forgetMostMemory()
 
-        let databasePath = "\(setting.directory)/floor-\(items).sqlite"
-        guard unsafe floor_fill(databasePath, UInt64(items), UInt32(LoadRequest.secretBytes)) == 0 else {
-            throw CofferError(.io, "the floor can't be filled")
+        // Tables first: triggers and indexes name them. SQLite makes its own.
+        let schema = KnownSchema.catalog.rows.sorted { $0.type == "table" && $1.type != "table" }
+            .compactMap { $0.name.hasPrefix("sqlite_") ? nil : $0.sql }.joined(separator: ";\n")
+        var floors: [KeychainSide: BenchmarkDaemon] = [:]
+        for side in [KeychainSide.equal, .floor] {
+            let path = "\(setting.directory)/\(side.rawValue)-\(items)"
+            unsafe floor_fill(path, side == .equal ? schema : nil, UInt64(items), UInt32(LoadRequest.secretBytes))
+            floors[side] = try BenchmarkDaemon(side, of: path)
         }
-        floor = try BenchmarkDaemon(floorOf: databasePath, setting, "floor-\(items)")
+        self.floors = floors
     }
 
-    /// Makes clients send requests to one of the two.
+    private func daemon(_ side: KeychainSide) -> BenchmarkDaemon { floors[side] ?? daemon }
+
+    /// Makes clients send requests to one of them.
     func run(
         _ operation: KeychainOperation,
         _ side: KeychainSide,
@@ -100,7 +115,7 @@ final class KeychainStores {
         _ order: LoadRequest.Order,
         until end: LoadRequest.End
     ) throws -> LoadRequest.Outcome {
-        let asked = side == .coffer ? daemon : floor
+        let asked = daemon(side)
         // A sleeping core sometimes takes longer to wake up than a request. A single client therefore shares
         // the daemon's core, where it has nothing to do before the daemon is done; several clients have the
         // other core.
@@ -116,11 +131,11 @@ final class KeychainStores {
         return outcome
     }
 
-    /// Makes the baseline commit single INSERTs, without a socket.
+    /// Makes the baseline that seals nothing commit single INSERTs, without a socket.
     ///
     /// - Returns: The median time of one in milliseconds.
     func bareCommits(_ count: Int) throws -> Double {
-        let answer = try floor.connect().call("floor.commit", ["count": .integer(Int64(count))])
+        let answer = try daemon(.floor).connect().call("floor.commit", ["count": .integer(Int64(count))])
         guard let median = answer["median"]?.integerValue else { throw CofferError(.internal, "the floor failed") }
         return Double(median) / 1e6
     }
@@ -161,9 +176,52 @@ final class KeychainStores {
         try daemon.connect().call("vault.status")
     }
 
-    /// Stops both.
+    /// Stops all of them.
     func stop() {
         daemon.stop()
-        floor.stop()
+        for floor in floors.values { floor.stop() }
+    }
+}
+
+// MARK: - Whether the work is the same
+
+extension KeychainStores {
+    /// Checks that a value that is put into the floor comes back, and no other.
+    func checkFloorAnswers() throws {
+        let connection = try daemon(.equal).connect()
+        let name = "\(LoadRequest.service)/\(LoadRequest.account)"
+        let attributes: JSONValue = ["service": .string(LoadRequest.service), "account": .string(LoadRequest.account)]
+        for value in ["the first value", "another one, which is longer than the first"].map({ Array($0.utf8) }) {
+            try connection.call("item.put", ["name": .string(name)], payload: value)
+            for (method, params): (String, JSONObject) in [
+                ("item.get", ["name": .string(name)]),
+                ("keychain.find", ["class": "genericPassword", "attributes": attributes]),
+            ] {
+                try connection.call(method, params)
+                guard connection.lastPayload == value else {
+                    throw CofferError(.internal, "the floor answers another value to '\(method)' than it was given")
+                }
+            }
+        }
+        // The answers of the benchmark have one size.
+        try connection.call("item.put", ["name": .string(name)], payload: KeychainOperation.secret)
+    }
+
+    /// The pages of SQLite's log that a put of another value writes, the median of some items.
+    func pagesOfPut(_ side: KeychainSide) throws -> Int {
+        let daemon = daemon(side)
+        let path = daemon.statePath + (side == .coffer ? "/vault.sqlite-mark" : "-mark")
+        func frames() throws -> Int {
+            // proto-docs/FORMATS.md has the mark: the frames are behind its salts.
+            try Data(contentsOf: URL(filePath: path)).dropFirst(20).prefix(4).reduce(0) { $0 << 8 | Int($1) }
+        }
+        var pages: [Int] = []
+        for item in 0..<min(items, 15) {
+            let before = try frames()
+            _ = try KeychainOperation.put.request
+                .run(at: daemon.socketPath, clients: 1, .ascending(from: item), until: .requests(1))
+            pages.append(try frames() - before)
+        }
+        return pages.sorted()[pages.count / 2]
     }
 }

@@ -1,4 +1,4 @@
-// What the benchmarks have of C: the load that clients make, the daemon that everything is compared with, and the
+// What the benchmarks have of C: the load that clients make, the daemons that everything is compared with, and the
 // client of gnome-keyring.
 #ifndef C_BENCHMARKS_H
 #define C_BENCHMARKS_H
@@ -59,17 +59,14 @@ bench_outcome bench_run(
 /// -1. Does nothing where there is one core only.
 void bench_keep_on_core(int process, int core);
 
-// MARK: The floor
+// MARK: The floors
 
-/// Makes a database with so many items, and so many bytes in each secret. Returns 0, or prints what went wrong.
-int floor_fill(const char *database_path, uint64_t items, uint32_t secret_bytes);
+/// Makes a database with so many items, and so many bytes in each secret; with the schema of Coffer's catalog for the floor
+/// that does equal work, or without one for the floor that seals nothing. Ends the process if it can't, and prints why.
+void floor_fill(const char *database_path, const char *schema, uint64_t items, uint32_t secret_bytes);
 
-/// Serves a database at a socket until the process ends. Returns only if it can't, and prints why.
-int floor_serve(const char *database_path, const char *socket_path);
-
-/// Opens what a get opens, and hashes what it hashes, so many times. Returns the nanoseconds of one, or 0 if that is not
-/// possible.
-uint64_t ciphers_of_get(uint64_t count);
+/// Serves a database at a socket, with equal work or without, until the process ends.
+_Noreturn void floor_serve(const char *database_path, const char *socket_path, int equal);
 
 // MARK: gnome-keyring
 
