@@ -67,7 +67,7 @@ struct PlotCurve {
 // MARK: - The plots
 
 extension Plot {
-    private static let floorName = "C daemon, nothing sealed"
+    private static let equalName = "C daemon, the same work"
 
     private static func latency(_ figures: [Figure]) -> Plot {
         func curve(_ name: String, _ side: Figure.Side, _ what: String) -> PlotCurve {
@@ -76,14 +76,14 @@ extension Plot {
         let get = PlotPanel(
             "item.get",
             [
-                curve("Coffer", .coffer, "item.get latency"), curve(floorName, .floor, "item.get latency"),
+                curve("Coffer", .coffer, "item.get latency"), curve(equalName, .equal, "item.get latency"),
                 curve("gnome-keyring", .keyring, "keychain.find latency"),
             ]
         )
         let put = PlotPanel(
             "item.put, durable",
             [
-                curve("Coffer", .coffer, "item.put latency"), curve(floorName, .floor, "item.put latency"),
+                curve("Coffer", .coffer, "item.put latency"), curve(equalName, .equal, "item.put latency"),
                 curve("gnome-keyring", .keyring, "add latency"),
             ]
         )
@@ -100,7 +100,7 @@ extension Plot {
         let sizes = Set(figures.filter { $0.what == "item.get rate" }.compactMap(\.items))
         let items = sizes.contains(10_000) ? 10_000 : sizes.min() ?? 0
         func panel(_ what: String, _ title: String) -> PlotPanel? {
-            let curves = [("Coffer", Figure.Side.coffer), (floorName, .floor)].map { name, side in
+            let curves = [("Coffer", Figure.Side.coffer), (equalName, .equal)].map { name, side in
                 PlotCurve(name, side, "\(what) rate", in: figures, scale: 1) { $0.items == items ? $0.clients : nil }
             }
             return PlotPanel(title, curves)
