@@ -104,7 +104,10 @@ static int answer_commits(connection *connection, uint64_t count) {
     if (code == 0) code = floor_step(commit);
     if (code == 0) {
         qsort(samples, count, sizeof *samples, compare);
-        floor_answer_number(connection, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"median\":%llu}}", samples[count / 2], 0);
+        char json[128];
+        const unsigned long long median = samples[count / 2];
+        snprintf(json, sizeof json, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"median\":%llu}}", median);
+        floor_answer(connection, json, NULL, 0);
     }
     free(samples);
     return code == 0 ? 0 : -1;

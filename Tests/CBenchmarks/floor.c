@@ -108,12 +108,6 @@ void floor_answer(connection *connection, const char *json, const void *payload,
     connection->answered += header_bytes + json_bytes + payload_bytes;
 }
 
-void floor_answer_number(connection *connection, const char *format, uint64_t number, uint64_t other) {
-    char json[256];
-    snprintf(json, sizeof json, format, (unsigned long long)number, (unsigned long long)other);
-    floor_answer(connection, json, NULL, 0);
-}
-
 uint64_t floor_digits(const char *json, size_t json_bytes, const char *name) {
     const char *place = memmem(json, json_bytes, name, strlen(name));
     uint64_t number = 0;

@@ -38,7 +38,6 @@ static inline void floor_bind(sqlite3_stmt *statement, int place, const void *by
 /// Begins the transaction of the turn, unless it has begun. Returns 0, or -1.
 int floor_begin(void);
 void floor_answer(connection *connection, const char *json, const void *payload, size_t payload_bytes);
-void floor_answer_number(connection *connection, const char *format, uint64_t number, uint64_t other);
 /// The digits behind a name; 0 if there are none.
 uint64_t floor_digits(const char *json, size_t json_bytes, const char *name);
 static inline int is_method(const request *request, const char *name) {
