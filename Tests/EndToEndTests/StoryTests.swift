@@ -57,7 +57,7 @@ import Testing
 
         let run = try bench(["keychain", "--check", "--keep", kept])
         #expect(run.status == 0, "\(run.errors)")
-        let row = /\n\| `item.get` by 8 clients, rate to that daemon \| ≥ 0\.7 \| [0-9., ]+ \| (met|MISSED) \|\n/
+        let row = /by 8 clients, rate to a C daemon that does the same work \| ≥ 0\.7 \| [0-9., ]+ \| (met|MISSED) \|\n/
         #expect(run.text.contains(row), "\(run.text)")
 
         let lines = try String(contentsOfFile: kept, encoding: .utf8).split(separator: "\n")
@@ -85,7 +85,7 @@ import Testing
         #expect(XMLParser(data: data).parse(), "\(path)")
         let text = String(decoding: data, as: UTF8.self)
         #expect(text.contains("<polyline class=\"curve coffer\""), "\(path)")
-        #expect(text.contains("<polyline class=\"curve C\""), "\(path)")
+        #expect(text.contains("<polyline class=\"curve equal C\""), "\(path)")
         #expect(text.contains("prefers-color-scheme: dark"))
     }
 
