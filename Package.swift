@@ -163,8 +163,8 @@ let cli: [Target] = [
     ),
 ]
 
-// Links the runtime of Swift into a released program. With `--static-swift-stdlib`, the tests would be compiled for that as
-// well, and there is no Swift Testing to link in. What imports Foundation does not name all its archives without that.
+// Links the runtime of Swift into a released program. With `--static-swift-stdlib`, SwiftPM would compile the tests for that
+// as well, and the toolchain has no Swift Testing to link in. So the archives of Foundation are named here.
 let archives = ["CoreFoundation", "_FoundationCShims", "_FoundationCollections", "_FoundationICU"]
 let runtime = LinkerSetting.unsafeFlags(
     ["-static-stdlib"] + archives.map { "-l\($0)" },
@@ -237,8 +237,7 @@ let tests: [Target] =
             name: "benchmarks",
             dependencies: [
                 "CBenchmarks", "CCofferShims", "CofferBackup", "CofferCore", "CofferCrypto", "cofferd",
-                "CofferDatabase",
-                "CofferMemory", "CofferService", "CofferSystem", "CofferVault", "CofferWire",
+                "CofferDatabase", "CofferMemory", "CofferService", "CofferSystem", "CofferVault", "CofferWire",
             ],
             path: "Tests/Benchmarks",
             linkerSettings: [runtime]

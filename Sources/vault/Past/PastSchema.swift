@@ -5,7 +5,8 @@ extension PastStore {
     package static let migrations = [
         Migration(
             name: "past",
-            // The number of a row is never reused: its context has it. AUTOINCREMENT would write a page of its own for each row.
+            // No number is given again, since the seal of a row is bound to its number. AUTOINCREMENT would write one page
+            // more with each row; `past_numbers` gets a number only when the row with the highest one is removed.
             sql: """
                 CREATE TABLE past (
                     number INTEGER PRIMARY KEY,
