@@ -106,6 +106,18 @@ import Testing
         #expect(try stepper.get("file") == [4])
     }
 
+    @Test func `a file that replaces a stricter one is as strict`() throws {
+        try stepper.put("weak", [1]) {
+            $0.protectionClass = ProtectionClass.none; $0.store = .file
+        }
+        try stepper.put("strict", [2]) {
+            $0.protectionClass = .complete; $0.store = .file
+        }
+        let moved = try move("weak", "strict", replace: true)
+        #expect(moved.protection == .file(.complete))
+        #expect(try stepper.get("strict") == [1])
+    }
+
     @Test func `what is no item, or no place for one, is refused`() throws {
         try put("dir/file", .file)
         try put("secret", .keychain)

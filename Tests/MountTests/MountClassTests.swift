@@ -79,6 +79,21 @@ struct MountClassTests {
         )
     }
 
+    @Test func `what is saved beside and renamed over a file has at least its class`() throws {
+        try put("1", to: path("a"))
+        #expect(setClass("complete", of: path("a")) == 0)
+        try put("2", to: path("beside"))
+        #expect(rename(path("beside"), path("a")) == 0)
+        #expect(classOf(path("a")) == "complete")
+        #expect(try content(of: path("a")) == "2")
+        try put("3", to: path("beside"))
+        try lock()
+        #expect(errnoOf { Int(rename(path("beside"), path("a"))) } == EACCES)
+        #expect(try content(of: path("beside")) == "3")
+        try unlock()
+        #expect(try content(of: path("a")) == "2")
+    }
+
     @Test func `FileProtectionType is read and set by the path in the mount, and nowhere else`() throws {
         let files = Foundation.FileManager.default
         try put("x", to: path("a"))

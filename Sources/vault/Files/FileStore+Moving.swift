@@ -6,13 +6,15 @@ internal import CofferKeys
 package enum MoveMode: Sendable {
     /// It is an error.
     case refuses
-    /// It is removed: a directory only if it is empty.
+    /// It is removed: a directory only if it is empty. The other one gets its class if that is stricter.
     case replaces
+    /// It is removed, and the class of the other one stays.
+    case replacesKeepingClass
     /// It gets the former name of the other one.
     case exchanges
 }
 
-// Renaming. One or two rows change, whatever is in a directory; classes do not change.
+// Renaming. One or two rows change, whatever is in a directory.
 
 extension FileStore {
     /// Renames an entry, within the open transaction; missing parent directories of the new path are created.
@@ -25,7 +27,8 @@ extension FileStore {
     ///   - keepsDirectory: Whether the former directory stays, also if it was made implicitly and is empty now.
     ///   - now: Milliseconds since 1970.
     /// - Throws: `itemNotFound`; `duplicateItem` if the target exists and is not to be replaced; `param` if a part of
-    ///   the path is a file, a directory would contain itself, or a path would become too long.
+    ///   the path is a file, a directory would contain itself, or a path would become too long; `interactionNotAllowed`
+    ///   if the file would get a stricter class, and a key for that is not in memory.
     package func move(
         _ name: ItemName,
         to target: ItemName,
@@ -40,7 +43,7 @@ extension FileStore {
         guard let existing = try tree.place(at: target, in: group) else {
             if mode == .exchanges { throw CofferError.noEntry(target) }
             try connection.faults.refuseNew(target.quoted)
-            return try move(entry, to: target, replacing: nil, keepsDirectory, now)
+            return try move(entry, to: target, replacing: nil, nil, keepsDirectory, now)
         }
         if mode == .refuses { throw Self.exists(target, existing.kind) }
         // Two names of one file: as POSIX has it, nothing is to be done.
@@ -51,7 +54,8 @@ extension FileStore {
             return try exchange(entry, other, now)
         }
         try checkReplacing(existing, target, by: entry)
-        try move(entry, to: target, replacing: existing, keepsDirectory, now)
+        let least = mode == .replaces ? existing.protectionClassOfFile : nil
+        try move(entry, to: target, replacing: existing, least, keepsDirectory, now)
     }
 
     private func checkReplacing(_ existing: FileTree.Place, _ target: ItemName, by entry: FileEntry) throws {
@@ -66,16 +70,21 @@ extension FileStore {
         if existing.kind == .directory, try !tree.isEmpty(existing.id) { throw Self.notEmpty(target, .duplicateItem) }
     }
 
+    /// - Parameter least: The class that the entry gets if its own is weaker.
     private func move(
-        _ entry: FileEntry,
+        _ former: FileEntry,
         to target: ItemName,
         replacing existing: FileTree.Place?,
+        _ least: ProtectionClass?,
         _ keepsDirectory: Bool,
         _ now: Int64
     ) throws {
-        var row = try nameRow(of: entry)
+        var entry = former
         try connection.transaction {
             try dead.forgetRemoved()
+            // Programs save by writing beside and renaming: what they save stays as secret as it was.
+            if let least { entry = try raised(former, to: least, as: target) }
+            var row = try nameRow(of: entry)
             // The parents come first: the removal of the replaced entry would not prune them, but the moved entry may
             // be their only one.
             let parent = try tree.makeParents(of: target, in: entry.metadata.group, now: now)
@@ -90,15 +99,47 @@ extension FileStore {
             } else if let existing {
                 try versions.removeName(existing.name, of: existing.id, content: existing.content, now: now)
             }
-            let former = row.parent
+            let formerParent = row.parent
             row.parent = parent
             row.metadata.name = target.lastComponent
             row.metadata.times.changed = NodeTimes.nanoseconds(now)
             try tree.update(row)
             if row.kind == .hardLink { try tree.touchChanged(entry.node.id, now: now) }
             try tree.touch(parent, now: now)
-            try tree.didRemove(from: former, keepsDirectory: keepsDirectory, now: now)
+            try tree.didRemove(from: formerParent, keepsDirectory: keepsDirectory, now: now)
         }
+        guard let file = former.file, let present = entry.file, present.protectionClass != file.protectionClass else {
+            return
+        }
+        openContents.change(file.content, from: file.protectionClass, to: present.protectionClass)
+    }
+
+    /// Gives a file a class, unless its own is as strict, within the open transaction.
+    ///
+    /// - Parameters:
+    ///   - entry: The file; anything else stays as it is.
+    ///   - least: The class of the file that it replaces.
+    ///   - target: The path of that file.
+    private func raised(_ entry: FileEntry, to least: ProtectionClass, as target: ItemName) throws -> FileEntry {
+        guard let file = entry.file, file.protectionClass.stricter(least) != file.protectionClass else { return entry }
+        var node = entry.node
+        node.protectionClass = least
+        do {
+            node.wrappedKey = unsafe try keys.rewrapFileKey(
+                file.wrappedKey.span.bytes,
+                from: file.protectionClass,
+                to: least,
+                of: file.content
+            )
+        } catch {
+            // The key that is missing is that of the stricter class, unless that has a public one.
+            let subject = least.permits(.create, in: keys.state) ? entry.quoted : target.quoted
+            throw error.cofferError(subject, in: keys.state, for: .write)
+        }
+        try tree.update(node)
+        try tree.protectLinks(of: node.id, as: least)
+        try versions.raise(ofFile: node.id, to: least)
+        return FileEntry(node: node, path: entry.path, name: entry.name)
     }
 
     private func exchange(_ one: FileEntry, _ other: FileEntry, _ now: Int64) throws {
@@ -164,6 +205,11 @@ extension FileStore {
             }
         }
     }
+}
+
+extension FileTree.Place {
+    /// The class of a file; `nil` for anything else.
+    fileprivate var protectionClassOfFile: ProtectionClass? { kind == .file ? protectionClass : nil }
 }
 
 extension ItemName {

@@ -298,6 +298,12 @@ package struct FileVersions {
         for version in try past.rows(of: history.id) { try protect(version) { _ in protectionClass } }
     }
 
+    /// Gives the versions of a file a class that it has got, unless theirs is stricter.
+    func raise(ofFile node: Int64, to protectionClass: ProtectionClass) throws {
+        guard let history = try histories.history(of: node) else { return }
+        try align(history, with: protectionClass)
+    }
+
     /// - Parameter wanted: The class that a version gets, by the one that it has.
     private func protect(_ version: PastRow, as wanted: (ProtectionClass) -> ProtectionClass) throws {
         let subject = "version \(version.number) of a file"
@@ -317,7 +323,7 @@ package struct FileVersions {
         openFiles.openContents.change(opened.content, from: opened.protectionClass, to: protectionClass)
     }
 
-    /// Gives versions the class of what has replaced them, if that is stricter and the keys for it are in memory.
+    /// Gives versions the class of the present content, if that is stricter and the keys for it are in memory.
     ///
     /// Otherwise they keep the class that their content had, and are read as long as both classes can be.
     private func align(_ history: FileHistory, with protectionClass: ProtectionClass) throws {

@@ -159,8 +159,11 @@ extension VaultModel {
             return [changed { $0.items[name] = nil }]
         case .move(let name, let target, let replaces, _):
             guard let number = items[name], items[target] == nil || replaces, mayMove(number) else { return [] }
-            return [changed { ($0.items[target], $0.items[name]) = (number, nil) }]
-        case .protect(let name, let protection, _): return protected(name, protection)
+            return raised(number, over: target).map { model in
+                model.changed { ($0.items[target], $0.items[name]) = (number, nil) }
+            }
+        case .protect(let name, let protection, _):
+            return items[name].map { protected($0, protection) } ?? []
         case .open(let name, let opening): return opened(request, name, opening)
         case .read, .write, .truncate, .sync, .close: return used(request)
         case .cancel: return [self]
@@ -183,6 +186,14 @@ extension VaultModel {
     private func mayMove(_ number: Int) -> Bool {
         guard let node = nodes[number], node.isSealed(in: state) else { return true }
         return node.protection == .file(.completeUnlessOpen)
+    }
+
+    /// The states in which a file has at least the class of the one that it is going to replace.
+    private func raised(_ number: Int, over target: String) -> [VaultModel] {
+        guard let node = nodes[number], items[target] != number, case .file(let least)? = self.node(target)?.protection,
+            case .file(let own) = node.protection, own.stricter(least) != own
+        else { return [self] }
+        return protected(number, .file(least))
     }
 
     private init(_ state: VaultState, granted: [Int: Grant], refused: [Int: ErrorCode]) {
@@ -227,8 +238,8 @@ extension VaultModel {
         }
     }
 
-    private func protected(_ name: String, _ protection: Protection) -> [VaultModel] {
-        guard let number = items[name], let node = nodes[number] else { return [] }
+    private func protected(_ number: Int, _ protection: Protection) -> [VaultModel] {
+        guard let node = nodes[number] else { return [] }
         let isSame = node.protection == protection
         guard isSame || node.permits(.read, in: state) && protection.permits(.create, in: state) else { return [] }
         return [

@@ -1174,6 +1174,10 @@ public struct FileRenameParameters: MethodParameters {
     ///
     /// Absent means false.
     public let replaces: Bool
+    /// Whether the file keeps its class.
+    ///
+    /// Otherwise it gets that of the file that it replaces, if that is stricter. Absent means false.
+    public let keepsClass: Bool
     /// Whether what is at the new path gets the former one.
     ///
     /// It excludes 'replace'. Absent means false.
@@ -1192,6 +1196,7 @@ public struct FileRenameParameters: MethodParameters {
         name: ItemName,
         target: ItemName,
         replaces: Bool = false,
+        keepsClass: Bool = false,
         exchanges: Bool = false,
         keepsDirectories: Bool = false,
         group: String? = nil
@@ -1199,6 +1204,7 @@ public struct FileRenameParameters: MethodParameters {
         self.name = name
         self.target = target
         self.replaces = replaces
+        self.keepsClass = keepsClass
         self.exchanges = exchanges
         self.keepsDirectories = keepsDirectories
         self.group = group
@@ -1210,6 +1216,7 @@ extension FileRenameParameters: WireObject {
         name = try reader.name("name")
         target = try reader.name("to")
         replaces = try reader.optionalBool("replace") ?? false
+        keepsClass = try reader.optionalBool("keepClass") ?? false
         exchanges = try reader.optionalBool("exchange") ?? false
         keepsDirectories = try reader.optionalBool("keepDirectories") ?? false
         group = try reader.optionalString("group")
@@ -1217,10 +1224,11 @@ extension FileRenameParameters: WireObject {
     }
 
     package var json: JSONObject {
-        var object = JSONObject(capacity: 6)
+        var object = JSONObject(capacity: 7)
         object.append("name", name)
         object.append("to", target)
         if replaces { object.append("replace", true) }
+        if keepsClass { object.append("keepClass", true) }
         if exchanges { object.append("exchange", true) }
         if keepsDirectories { object.append("keepDirectories", true) }
         object.append("group", group)

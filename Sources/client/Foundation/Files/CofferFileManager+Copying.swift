@@ -82,7 +82,8 @@ extension CofferFileManager {
         options: ItemReplacementOptions = []
     ) throws -> CofferURL? {
         let attributes = try attributesOfItem(atPath: originalItemURL.path)
-        if !options.contains(.usingNewMetadataOnly), let protection = Self.protectionClass(attributes) {
+        let keepsClass = options.contains(.usingNewMetadataOnly)
+        if !keepsClass, let protection = Self.protectionClass(attributes) {
             let own = Self.protectionClass(try attributesOfItem(atPath: newItemURL.path))
             let stricter = FileProtectionType(protection.stricter(own))
             try setAttributes([.protectionKey: stricter], ofItemAtPath: newItemURL.path)
@@ -96,7 +97,13 @@ extension CofferFileManager {
         do {
             try newItemURL.perform(.writing) { (client, name) throws(CofferError) in
                 let target = try originalItemURL.itemName
-                _ = try client.call(FileRenameParameters(name: name, target: target, replaces: true))
+                let params = FileRenameParameters(
+                    name: name,
+                    target: target,
+                    replaces: true,
+                    keepsClass: keepsClass
+                )
+                _ = try client.call(params)
             }
         } catch {
             if let backup { try moveItem(at: backup, to: originalItemURL) }

@@ -10,8 +10,8 @@ extension Data {
     ///   - url: The file; missing parent directories are created.
     ///   - options: The protection, which an existing file gets as well. Without one, a new file takes that
     ///     of its directory, and an existing file keeps its own. With `atomic`, a new file replaces the old
-    ///     one, with the protection of the directory if none is set. `withoutOverwriting` refuses an existing
-    ///     file.
+    ///     one, with the protection of the directory, or that of the old file if it is stricter.
+    ///     `withoutOverwriting` refuses an existing file.
     /// - Throws: `CocoaError`: `fileWriteNoPermission` if the state of the vault does not permit it.
     public func write(to url: CofferURL, options: Data.WritingOptions = []) throws {
         try url.perform(.writing) { (client, name) throws(CofferError) in
@@ -24,7 +24,13 @@ extension Data {
             let fresh = try name.sibling()
             do throws(CofferError) {
                 try client.write(self, to: fresh, [.create, .exclusive], protectionClass)
-                try client.call(FileRenameParameters(name: fresh, target: name, replaces: !isExclusive))
+                let params = FileRenameParameters(
+                    name: fresh,
+                    target: name,
+                    replaces: !isExclusive,
+                    keepsClass: protectionClass != nil
+                )
+                try client.call(params)
             } catch {
                 _ = try? client.call(FileRemoveParameters(name: fresh)).value
                 throw error

@@ -107,7 +107,14 @@ extension FileHandlers {
 
     private func rename(_ params: FileRenameParameters, in group: String) throws -> FileInfo {
         let catalog = try catalog
-        let mode: MoveMode = params.exchanges ? .exchanges : params.replaces ? .replaces : .refuses
+        let mode: MoveMode =
+            if params.exchanges {
+                .exchanges
+            } else if params.replaces {
+                params.keepsClass ? .replacesKeepingClass : .replaces
+            } else {
+                .refuses
+            }
         return try catalog.change { changes in
             let entry = try catalog.files.requireOwnEntry(params.name, in: group)
             try catalog.checkNoSecrets(at: params.target, insteadOf: entry, in: group)
