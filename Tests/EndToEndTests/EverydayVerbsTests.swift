@@ -138,6 +138,25 @@ import Testing
         #expect(try daemon.coffer(["put", "t", "--tag", "two words"], input: [1]).status == 64)
     }
 
+    @Test func `list --tag shows the items of both stores that have every tag`() throws {
+        let daemon = try Self.vault("plain")
+        let puts = [
+            "echo 1 | coffer put a/token --trim --tag ci --tag Web", "echo 2 | coffer put b --trim --tag web",
+            "head -c 50000 /dev/zero | coffer put c/file --tag ci", "echo 3 | coffer put d --trim --note ci",
+        ]
+        for put in puts { #expect(try run(daemon, put).status == 0, "\(put)") }
+        func tagged(_ words: String...) throws -> String { try daemon.coffer(["ls"] + words).text }
+        #expect(try tagged("--tag", "ci") == "a/token\nc/file\n")
+        #expect(try tagged("--tag", "web") == "a/token\nb\n", "a word without capitals finds all")
+        #expect(try tagged("--tag", "Web") == "a/token\n")
+        #expect(try tagged("--tag", "Web", "--ignore-case") == "a/token\nb\n")
+        #expect(try tagged("--tag", "ci", "--tag", "web") == "a/token\n")
+        #expect(try tagged("c/", "--tag", "ci") == "c/file\n")
+        #expect(try tagged("--tag", "c") == "", "a word is a whole one")
+        #expect(try tagged("--store", "file", "--tag", "ci") == "c/file\n")
+        #expect(try daemon.coffer(["list", "--tag", "two words"]).status == 64)
+    }
+
     @Test func `put --if-absent replaces nothing, in either store`() throws {
         let daemon = try Self.vault("a")
         try daemon.connect().put("f", pseudoRandomBytes(5000))

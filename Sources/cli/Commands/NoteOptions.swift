@@ -27,14 +27,18 @@ struct NoteOptions: ParsableArguments {
 
     /// The attribute `tags` of the user's own, with the words between spaces.
     func user() throws(CofferError) -> [AttributeName: String] {
-        var words: [String] = []
-        for word in tag {
-            guard !word.isEmpty, !word.contains(where: \.isWhitespace) else {
-                throw CofferError(.param, "--tag \(quotedForDisplay(word)): expected one word")
-            }
-            words.append(try textArgument(word, of: "--tag"))
-        }
+        let words = try tagWords(tag)
         return words.isEmpty ? [:] : ["tags": words.joined(separator: " ")]
+    }
+}
+
+/// The words of `--tag`.
+func tagWords(_ words: [String]) throws(CofferError) -> [String] {
+    try words.map { (word) throws(CofferError) in
+        guard !word.isEmpty, !word.contains(where: \.isWhitespace) else {
+            throw CofferError(.param, "--tag \(quotedForDisplay(word)): expected one word")
+        }
+        return try textArgument(word, of: "--tag")
     }
 }
 

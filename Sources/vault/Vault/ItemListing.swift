@@ -142,7 +142,7 @@ package final class ItemListing<Entry>: SlicedWork {
         if params.itemClass == nil && item.attributes.isInvisible { return }
         let path = item.attributes.name?.path
         let name = path ?? item.listedName
-        guard filter.isWanted(name),
+        guard filter.isWanted(name), filter.isWanted(tags: item.attributes.user[ListingFilter.tags]),
             filter.contains(name) || item.attributes.texts.contains(where: filter.contains)
         else { return }
         take(.keychain(item), named: name, path == nil ? item.id : nil)
@@ -164,6 +164,7 @@ package final class ItemListing<Entry>: SlicedWork {
             guard let file = entry.file, filter.isWanted(file.path), expiresInTime(file) else { return true }
             let attributes = file.metadata.extended
             guard params.isForExport || !attributes.isInvisible,
+                filter.wantsAnyTags || filter.isWanted(tags: attributes.ofOwner()[ListingFilter.tags]),
                 filter.contains(file.path) || attributes.texts.contains(where: filter.contains)
             else { return true }
             take(.file(file), named: file.path)
@@ -185,7 +186,12 @@ private struct ListingFilter {
     private let pattern: NamePattern?
     /// The text that is searched, in lower case.
     private let text: String?
+    /// The words that an item has among its tags.
+    private let words: [Substring]
     private let ignoresCase: Bool
+
+    /// The attribute whose words are the tags of an item.
+    static let tags: AttributeName = "tags"
 
     init(_ params: ItemListParameters) throws(CofferError) {
         ignoresCase = params.ignoresCase
@@ -195,6 +201,19 @@ private struct ListingFilter {
             ? try params.pattern.map { (given) throws(CofferError) in try NamePattern(given.text.lowercased()) }
             : params.pattern
         text = params.text?.lowercased()
+        let tags = params.tags ?? ""
+        words = Self.words(of: ignoresCase ? tags.lowercased() : tags)
+    }
+
+    private static func words(of text: String) -> [Substring] { text.split(whereSeparator: \.isWhitespace) }
+
+    var wantsAnyTags: Bool { words.isEmpty }
+
+    func isWanted(tags: String?) -> Bool {
+        if words.isEmpty { return true }
+        guard let tags else { return false }
+        let present = Self.words(of: ignoresCase ? tags.lowercased() : tags)
+        return words.allSatisfy { word in present.contains { $0.utf8.elementsEqual(word.utf8) } }
     }
 
     func isWanted(_ name: String) -> Bool {

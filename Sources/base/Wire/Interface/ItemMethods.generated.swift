@@ -215,6 +215,10 @@ public struct ItemListParameters: MethodParameters {
     ///
     /// The case of letters is ignored. Absent means: any.
     public let text: String?
+    /// Words with spaces between: the attribute `tags` of an item's own has each of them.
+    ///
+    /// `ignoreCase` counts for them, too. Absent means: any.
+    public let tags: String?
     /// The class of the items of the keychain.
     ///
     /// Files have none. Items with isInvisible are listed with their class only. Absent means: all, and
@@ -260,6 +264,7 @@ public struct ItemListParameters: MethodParameters {
         pattern: NamePattern? = nil,
         ignoresCase: Bool = false,
         text: String? = nil,
+        tags: String? = nil,
         itemClass: ItemClass? = nil,
         store: StoreName? = nil,
         after: String? = nil,
@@ -274,6 +279,7 @@ public struct ItemListParameters: MethodParameters {
         self.pattern = pattern
         self.ignoresCase = ignoresCase
         self.text = text
+        self.tags = tags
         self.itemClass = itemClass
         self.store = store
         self.after = after
@@ -292,6 +298,7 @@ extension ItemListParameters: WireObject {
         pattern = try reader.optionalPattern("pattern")
         ignoresCase = try reader.optionalBool("ignoreCase") ?? false
         text = try reader.optionalString("text")
+        tags = try reader.optionalString("tags")
         itemClass = try reader.value("class", as: ItemClass.self)
         store = try reader.value("store", as: StoreName.self)
         after = try reader.optionalString("after")
@@ -309,6 +316,7 @@ extension ItemListParameters: WireObject {
         object.append("pattern", pattern)
         if ignoresCase { object.append("ignoreCase", true) }
         object.append("text", text)
+        object.append("tags", tags)
         object.append("class", itemClass)
         object.append("store", store)
         object.append("after", after)

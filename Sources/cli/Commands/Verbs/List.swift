@@ -43,6 +43,9 @@ struct List: ParsableCommand {
     @Option(help: ArgumentHelp("Items that expire within a time, such as 30d, or by a date.", valueName: "time"))
     var expiring: String?
 
+    @Option(help: ArgumentHelp("Items with the tag; given several times, with each.", valueName: "word"))
+    var tag: [String] = []
+
     @OptionGroup var access: GroupOptions
 
     @Flag(help: "List the items of all access groups that you may name, and show the group of each.")
@@ -61,12 +64,14 @@ struct List: ParsableCommand {
         let isPattern = prefix?.isPattern ?? false
         let pattern = isPattern ? try prefix.map { try NamePattern($0) } : nil
         let before: Int64? = if let expiring { try Moment.end(expiring, of: "--expiring") } else { nil }
+        let tags = tag.isEmpty ? nil : try tagWords(tag).joined(separator: " ")
         let client = try connection.connect()
         let listing = try Listing(from: client) { after in
             ItemListParameters(
                 prefix: isPattern ? nil : prefix,
                 pattern: pattern,
                 ignoresCase: ignoreCase ?? !hasCapital,
+                tags: tags,
                 itemClass: itemClass?.itemClass,
                 store: store,
                 after: after,
@@ -98,5 +103,5 @@ struct List: ParsableCommand {
         )
     }
 
-    private var hasCapital: Bool { prefix.map { $0 != $0.lowercased() } ?? false }
+    private var hasCapital: Bool { ([prefix].compactMap(\.self) + tag).contains { $0 != $0.lowercased() } }
 }

@@ -99,8 +99,8 @@ extension ItemListParameters {
     /// - Throws: `param`.
     func checkForCompletions() throws(CofferError) {
         let others =
-            [pattern != nil, text != nil, itemClass != nil, store != nil, after != nil, expiringBefore != nil]
-            + [ignoresCase, isOfAllGroups, isForExport, limit != nil]
+            [pattern != nil, text != nil, tags != nil, itemClass != nil, store != nil, after != nil]
+            + [expiringBefore != nil, ignoresCase, isOfAllGroups, isForExport, limit != nil]
         guard others.contains(true) else { return }
         throw CofferError(
             .param,
