@@ -260,6 +260,38 @@ import Testing
         #expect(found.text == "y")
     }
 
+    @Test(arguments: [("777", 64), ("775", 64), ("1777", 64), ("700", 0)])
+    func `nothing is restored to a directory that others can write`(mode: String, status: Int32) throws {
+        let daemon = try machine()
+        #expect(try run(daemon, in: daemon.directory, "coffer backup create").status == 0)
+        let to = "umask 0; mkdir shared; chmod \(mode) shared; coffer backup restore --to shared"
+        for dry in ["--dry-run", ""] {
+            let script = "\(to) \(dry) --passphrase-fd 4 4<phrase; s=$?; [ $s = 0 ] || ls shared; exit $s"
+            let found = try run(daemon, in: daemon.directory, script)
+            #expect(found.status == status, "\(found.text) \(found.errors)")
+            if status != 0 {
+                #expect(found.text == "")
+                #expect(found.errors.contains("mode \(mode.count == 3 ? "0" : "")\(mode))"), "\(found.errors)")
+                #expect(found.errors.contains("chmod go-w "), "\(found.errors)")
+            }
+            #expect(try run(daemon, in: daemon.directory, "rm -r shared").status == 0)
+        }
+    }
+
+    @Test func `a restore makes its directory where only a sticky one is shared`() throws {
+        let daemon = try machine()
+        #expect(try run(daemon, in: daemon.directory, "coffer backup create").status == 0)
+        for (mode, status) in [("777", 64), ("1777", 0)] as [(String, Int32)] {
+            let script = """
+                mkdir -p above; chmod \(mode) above; coffer backup restore --to above/new/deep --passphrase-fd 4 4<phrase
+                """
+            let found = try run(daemon, in: daemon.directory, script)
+            #expect(found.status == status, "\(found.text) \(found.errors)")
+            let isMade = FileManager.default.fileExists(atPath: daemon.directory.appending("above/new"))
+            #expect(isMade == (status == 0))
+        }
+    }
+
     @Test func `a wrong passphrase restores nothing`() throws {
         let daemon = try machine()
         #expect(try run(daemon, in: daemon.directory, "coffer backup create").status == 0)

@@ -9,7 +9,14 @@ extension Directory {
     /// directory, other users can't rename entries.
     package func requireOwn() throws(SystemError) {
         try descriptor.require(S_IFDIR, .state, called: path(of: nil))
-        var path = try resolvedPath()[...]
+        try Self.requireUnreplaceable(try resolvedPath())
+    }
+
+    /// Refuses a path if every user can replace a directory of it.
+    ///
+    /// - Parameter path: An absolute path without symbolic links. What it leads to is not examined.
+    static func requireUnreplaceable(_ path: String) throws(SystemError) {
+        var path = path[...]
         while let end = path.lastIndex(of: "/"), path != "/" {
             path = end == path.startIndex ? "/" : path[..<end]
             var status = stat()

@@ -71,13 +71,7 @@ package final class Directory: Sendable {
     }
 
     /// The path of the directory without symbolic links, for a library that only takes paths.
-    package func resolvedPath() throws(SystemError) -> String {
-        guard let path = unsafe realpath("/proc/self/fd/\(descriptor.number)", nil) else {
-            throw SystemError("realpath")
-        }
-        defer { unsafe free(path) }
-        return unsafe String(cString: path)
-    }
+    package func resolvedPath() throws(SystemError) -> String { try descriptor.resolvedPath() }
 
     /// Opens a subdirectory, which is created if it is missing.
     ///

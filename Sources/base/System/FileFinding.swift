@@ -13,7 +13,8 @@ package struct FileFinding: Equatable, Sendable {
         case untrusted(UInt32)
         /// A file of another user in a directory of this user.
         case misplaced(UInt32)
-        case writable
+        /// Others than the owner can write it, by its mode.
+        case writable(UInt32)
         /// A secret that other users can read or write.
         case exposed
         /// A directory above it in which every user can replace entries.
@@ -31,7 +32,7 @@ package struct FileFinding: Equatable, Sendable {
         case .ofAnotherUser(let number): "\(name) belongs to user \(number), and so does the vault in it"
         case .untrusted(let number), .misplaced(let number):
             "\(name) belongs to user \(number), who could write anything there"
-        case .writable: "\(name) can be written by others than its owner"
+        case .writable(let mode): "\(name) can be written by others than its owner (mode \(Self.octal(mode)))"
         case .exposed: "\(name) can be read or written by others than its owner"
         case .replaceable: "\(name) can be written by every user, who may exchange what is in it"
         }
@@ -51,6 +52,11 @@ package struct FileFinding: Equatable, Sendable {
         case .exposed: "chmod 600 \(name), and consider what is in it known"
         case .replaceable: "chmod o-w \(name)"
         }
+    }
+
+    private static func octal(_ mode: UInt32) -> String {
+        let digits = String(mode & 0o7777, radix: 8)
+        return String(repeating: "0", count: max(0, 4 - digits.count)) + digits
     }
 
     /// Quotes a whole path for a command that users copy.
@@ -95,7 +101,7 @@ struct FileTrust {
             return foreign(status.st_uid)
         }
         guard status.st_mode & forbiddenModes != 0 else { return nil }
-        return forbiddenModes & S_IRGRP == 0 ? .writable : .exposed
+        return forbiddenModes & S_IRGRP == 0 ? .writable(status.st_mode) : .exposed
     }
 }
 

@@ -25,6 +25,41 @@ package final class OutputTree {
         root = try Self.openBeneath(name, parent.descriptor.number, O_RDONLY | O_DIRECTORY)
     }
 
+    /// Refuses a directory that other users can change; if it is missing, one in which they could replace it.
+    ///
+    /// Root may own it. In a sticky directory, other users can't replace an entry, but make one in advance: so it is
+    /// refused, and a directory in it is not.
+    package static func requireUnshared(_ path: String) throws(SystemError) {
+        let parts = path.utf8.split(separator: UInt8(ascii: "/")).map { String(Substring($0)) }
+        try requireUnshared(parts[...], path.hasPrefix("/") ? "/" : "", isWhole: true)
+    }
+
+    private static func requireUnshared(
+        _ parts: ArraySlice<String>,
+        _ start: String,
+        isWhole: Bool
+    ) throws(SystemError) {
+        let path = start + parts.joined(separator: "/")
+        let found = try tolerating(ENOENT) { () throws(SystemError) in
+            try OwnedDescriptor.open(path.isEmpty ? "." : path, coffer_o_path | O_DIRECTORY)
+        }
+        if let found {
+            guard !isWhole else { return try requireUnshared(found) }
+            return try Directory.requireUnreplaceable("\(try found.resolvedPath())/.")
+        }
+        if parts.isEmpty { throw SystemError("open", code: ENOENT) }
+        try requireUnshared(parts.dropLast(), start, isWhole: false)
+    }
+
+    private static func requireUnshared(_ directory: borrowing OwnedDescriptor) throws(SystemError) {
+        let path = try directory.resolvedPath()
+        try directory.require(S_IFDIR, .system, called: path)
+        try Directory.requireUnreplaceable(path)
+    }
+
+    /// Refuses the tree if other users can change its directory.
+    package func requireUnshared() throws(SystemError) { try Self.requireUnshared(root) }
+
     private static func open(_ parts: ArraySlice<String>, _ start: String) throws(SystemError) -> OwnedDescriptor {
         let path = start + parts.joined(separator: "/")
         let found = try tolerating(ENOENT) { () throws(SystemError) in

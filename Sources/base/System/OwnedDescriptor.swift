@@ -227,6 +227,13 @@ extension OwnedDescriptor {
 }
 
 extension OwnedDescriptor {
+    /// The path of a file or a directory without symbolic links.
+    borrowing func resolvedPath() throws(SystemError) -> String {
+        guard let path = unsafe realpath("/proc/self/fd/\(number)", nil) else { throw SystemError("realpath") }
+        defer { unsafe free(path) }
+        return unsafe String(cString: path)
+    }
+
     /// The names of a directory's entries, in no order.
     package borrowing func entries() throws(SystemError) -> [String] {
         let again = try Self.open(".", in: number, O_RDONLY | O_DIRECTORY)

@@ -27,9 +27,26 @@ struct DirectoryTarget: RestoreTarget {
 
     init(_ path: String, isDry: Bool) throws(CofferError) {
         self.path = path
-        do throws(SystemError) { tree = isDry ? nil : try OutputTree(making: path) } catch {
-            throw error.cofferError("can't make \(quotedForDisplay(path))")
+        do throws(SystemError) {
+            tree = isDry ? nil : try OutputTree(making: path)
+            try tree?.requireUnshared()
+        } catch {
+            throw Self.refusal(of: path, error)
         }
+    }
+
+    /// Refuses a directory whose content other users could exchange, before anything is asked or written.
+    static func check(_ path: String) throws(CofferError) {
+        do throws(SystemError) { try OutputTree.requireUnshared(path) } catch { throw refusal(of: path, error) }
+    }
+
+    private static func refusal(of path: String, _ error: SystemError) -> CofferError {
+        guard let finding = error.finding else { return error.cofferError("can't make \(quotedForDisplay(path))") }
+        return CofferError(
+            .param,
+            "can't restore to \(quotedForDisplay(path)): \(finding.message)",
+            hint: "\(finding.hint), or name a new directory below one of yours"
+        )
     }
 
     /// The items of the owner's group are at the top, those of another group below a directory of its name.

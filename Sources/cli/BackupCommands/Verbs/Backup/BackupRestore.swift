@@ -50,6 +50,7 @@ struct BackupRestore: ParsableCommand {
     }
 
     func run() throws {
+        if let to { try DirectoryTarget.check(to) }
         let given = try key.readGiven()
         let password = try SecretInput.passcode(from: applicationPasswordFd, "the application password")
         let pattern = try items.map { (text) throws(CofferError) in try NamePattern(text) }
