@@ -63,10 +63,7 @@ extension ItemHandlers {
                 entitled: call.caller.rights.protection
             )
         }
-        if let before, before.isSealed, before.protection.store != verdict.store {
-            // What the item would take along into the other store can't be opened.
-            throw CofferError.locked(params.name.quoted, in: try keys.state, for: .write)
-        }
+        if let before, before.protection.store != verdict.store { try checkLeaving(before, params.name) }
         switch verdict.protection {
         case .keychain(let accessibility):
             let context = call.caller.context
@@ -149,6 +146,15 @@ extension ItemHandlers {
             ),
             bounds: vault.routing.bounds
         )
+    }
+
+    /// Refuses to move an item to the other store if it can't be read: its values go along.
+    private func checkLeaving(_ item: Vault.Present, _ name: ItemName) throws {
+        let state = try keys.state
+        if item.protection == .keychain(.whenUnlockedDeposit), !item.protection.isReadable(in: state) {
+            throw CofferError.depositStays(name, in: state)
+        }
+        if item.isSealed { throw CofferError.locked(name.quoted, in: state, for: .write) }
     }
 
     /// Refuses to make an item of a name that means one of another kind.

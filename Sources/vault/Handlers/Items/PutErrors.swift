@@ -13,6 +13,14 @@ extension CofferError {
         )
     }
 
+    /// The error for a deposit that would become a file with its values, which can't be read now.
+    static func depositStays(_ name: ItemName, in state: VaultState) -> CofferError {
+        var error = locked(name.quoted, in: state, for: .write)
+        error.message += ", and a file would take the present value along"
+        error.hint = "run 'coffer unlock' and repeat the command; another name takes the content now"
+        return error
+    }
+
     static func noAccessControl(_ name: ItemName) -> CofferError {
         CofferError(
             .param,
