@@ -250,6 +250,22 @@ import Testing
         #expect(try omissions(.docker, #"{"auths": {"a": {"auth": "%"}, "b": {"auth": "YTpi"}}}"#).words.count == 1)
     }
 
+    @Test(arguments: [
+        ("steam://ABCDEFGHIJKLMNOP", "steam://ABCDEFGHIJKLMNOP"),
+        ("otpauth://totp/Steam:me?secret=ABCDEFGHIJKLMNOP&issuer=Steam&encoder=steam", "steam://ABCDEFGHIJKLMNOP"),
+        ("otpauth://totp/me?secret=ABCDEFGHIJKLMNOP", "otpauth://totp/me?secret=ABCDEFGHIJKLMNOP"),
+    ])
+    func `the codes of Steam are exported as Bitwarden reads them`(given: String, written: String) throws {
+        let json = #"{"items": [{"type": 1, "name": "a", "login": {"totp": "\#(given)"}}]}"#
+        let entries = try ImportFormat.bitwarden.entries(of: try Secret(exposed: json)).entries
+        let text = try ExportFormat.bitwarden.text(of: entries, at: 0).exposeText()
+        let found = try #require(text?.firstMatch(of: /"totp": *"([^"]*)"/))
+        #expect(found.1.replacing("\\/", with: "/") == written)
+        let again = try ImportFormat.bitwarden.entries(of: try Secret(exposed: text ?? "")).entries
+        let kept = try #require(again.first?["otp"]?.exposeText())
+        #expect(kept.hasPrefix("otpauth://totp/") && kept.hasSuffix("encoder=steam") == written.hasPrefix("steam:"))
+    }
+
     @Test func `KeePass's own one-time codes and those of its plugins become the field otp`() throws {
         func entry(_ fields: [(String, String)]) throws -> ExchangeEntry {
             let strings = fields.map { "<String><Key>\($0.0)</Key><Value>\($0.1)</Value></String>" }.joined()

@@ -17,6 +17,26 @@ extension ExchangeEntry {
         try leaveOut(.kept("otp key"), because: fault.message)
     }
 
+    /// The field `otp` as Bitwarden reads it: that of Steam is `steam://KEY`, as it takes an address for one of other codes.
+    var oneTimeKeyForBitwarden: Secret? {
+        get throws(CofferError) {
+            guard let address = self[Self.otp] else { return nil }
+            let steamKey: Secret?
+            do throws(CofferError) { steamKey = try OneTimeKey(uri: address).steamKey } catch {
+                guard error.code == .param else { throw error }
+                return address
+            }
+            guard let steamKey else { return address }
+            let start = Array("steam://".utf8)
+            return try Base32.encoded(steamKey).withBytes { (key) throws(CofferError) in
+                try Secret(capacity: start.count + key.byteCount) { (output) throws(CofferError) in
+                    output.append(start)
+                    for place in 0..<key.byteCount { output.append(key.byte(at: place)) }
+                }
+            }
+        }
+    }
+
     /// Takes what KeePass and its plugins have for one-time codes out of the fields of an entry.
     ///
     /// What makes no codes stays a field.

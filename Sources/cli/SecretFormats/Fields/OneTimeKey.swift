@@ -32,6 +32,9 @@ package struct OneTimeKey {
     /// The number of the next code, if codes are counted.
     package var counter: UInt64? { if case .counted(let counter) = kind { counter } else { nil } }
 
+    /// The key, if it makes the codes of Steam.
+    package var steamKey: Secret? { if case .steam = kind { key } else { nil } }
+
     /// Reads an address, or what ``address(of:label:)`` makes one of.
     ///
     /// - Throws: `param` if it is none, or it asks for what is unknown.

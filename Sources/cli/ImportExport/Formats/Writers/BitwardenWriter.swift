@@ -86,7 +86,7 @@ enum BitwardenWriter {
                 }
                 try json.value("username", entry[ExchangeEntry.username])
                 try json.value("password", entry[ExchangeEntry.password])
-                try json.value("totp", entry[ExchangeEntry.otp])
+                try json.value("totp", try entry.oneTimeKeyForBitwarden)
             }
         }
     }
