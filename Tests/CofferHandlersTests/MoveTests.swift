@@ -106,6 +106,26 @@ import Testing
         #expect(try stepper.get("file") == [4])
     }
 
+    @Test func `before the first unlock, a name that is taken is neither free nor moved over`() throws {
+        try put("secret", .keychain)
+        try put("file", .file)
+        try stepper.put("always", [4]) { $0.accessibility = .always }
+        try stepper.put("none", [5]) {
+            $0.protectionClass = ProtectionClass.none
+            $0.store = .file
+        }
+        try stepper.reach(.beforeFirstUnlock)
+        for name in ["always", "none"] {
+            for target in ["secret", "file"] {
+                let taken = try Outcome { _ = try move(name, target) }
+                #expect(taken == .refused(.duplicateItem), "\(name) to \(target)")
+                let replacing = try Outcome { _ = try move(name, target, replace: true) }
+                #expect(replacing == .locked, "\(name) over \(target)")
+            }
+        }
+        #expect(try names() == ["always", "none"])
+    }
+
     @Test func `a file that replaces a stricter one is as strict`() throws {
         try stepper.put("weak", [1]) {
             $0.protectionClass = ProtectionClass.none; $0.store = .file

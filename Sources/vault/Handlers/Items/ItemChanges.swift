@@ -1,6 +1,7 @@
 internal import CofferCore
 internal import CofferFiles
 internal import CofferKeychain
+internal import CofferKeys
 internal import CofferRouting
 internal import CofferSystem
 package import CofferVault
@@ -68,8 +69,8 @@ extension ItemHandlers {
         let catalog = try catalog
         let target = params.target
         if case .keychain = item { try catalog.checkNoDirectory(target, in: group) }
-        if let existing = try vault.stored(target, in: group)?.item {
-            try checkReplacing(existing, target, params.replaces)
+        if let present = try vault.present(target, in: group) {
+            let existing = try replaceable(present, target, params.replaces)
             // A file takes the place of a file itself.
             if existing.protection.store == .keychain || item.protection.store == .keychain {
                 try remove(existing, call)
@@ -98,7 +99,7 @@ extension ItemHandlers {
     }
 
     /// Refuses to replace an item unless the client asks for it and its key is available.
-    private func checkReplacing(_ existing: StoredItem, _ name: ItemName, _ isWanted: Bool) throws {
+    private func replaceable(_ present: Vault.Present, _ name: ItemName, _ isWanted: Bool) throws -> StoredItem {
         guard isWanted else {
             throw CofferError(
                 .duplicateItem,
@@ -107,7 +108,11 @@ extension ItemHandlers {
                 operation: .create
             )
         }
+        guard let existing = present.located?.item else {
+            throw CofferError.locked(name.quoted, in: try keys.state, for: .write)
+        }
         try checkReplacing(existing)
+        return existing
     }
 
     /// Finds an item; a directory of that name is an error.
