@@ -38,6 +38,7 @@ enum PowerCampaign {
         let entries = isWorst ? .eachDirectory : random.pick(RecordedDisk.Entries.allCases)
         let directory = try TemporaryDirectory()
         try recording.disk.cut(at: Int(position), loss, entries, &random, into: directory.appending("state"))
+        try bootAgain(directory.appending("state"))
         do {
             try recording.check(directory, at: position, report)
         } catch {
@@ -47,6 +48,15 @@ enum PowerCampaign {
         }
         report.tally("\(entries), \(loss) lost")
     }
+}
+
+/// Has the log of unsynced changes, which is for one boot, be of the boot before the power cut.
+private func bootAgain(_ statePath: String) throws {
+    let path = "\(statePath)/unsynced"
+    guard let log = FileManager.default.contents(atPath: path), log.count > 10 else { return }
+    var bytes = log
+    bytes[10] ^= 1
+    try bytes.write(to: URL(filePath: path))
 }
 
 /// The recorded calls of a daemon, and its answers.

@@ -30,27 +30,40 @@ extension OpenStore {
         return file
     }
 
-    func write(_ bytes: [UInt8], at offset: Int64, to file: OpenFile) throws {
+    func write(_ bytes: [UInt8], at offset: Int64, to file: OpenFile, isLogged: Bool = false) throws {
         let plan = try store.plans.writing(bytes.count, at: offset, of: file)
+        let content: SecretBytes? = try SecretBytes(copying: bytes.span.bytes)
+        try perform(plan, content, file, isLogged) {
+            FileChange($0, size: .atLeast(offset + Int64(bytes.count)), time: 2_000_000_000)
+        }
+    }
+
+    func truncate(_ file: OpenFile, to count: Int64, isLogged: Bool = false) throws {
+        let change = { FileChange($0, size: .exactly(count), time: 2_000_000_000) }
+        guard let plan = try store.plans.cutting(to: count, of: file) else {
+            return try store.openFiles.make(change([]), in: file, isLogged: isLogged)
+        }
+        try perform(plan, nil, file, isLogged, change)
+    }
+
+    func punch(_ plan: ZeroingPlan, _ file: OpenFile, isLogged: Bool = false) throws {
+        let zeros: SecretBytes? = try SecretBytes(zeros: plan.writes.byteCount)
+        try perform(plan.writes, zeros, file, isLogged) { FileChange($0, holes: plan.holes, time: 2_000_000_000) }
+    }
+
+    private func perform(
+        _ plan: WritePlan,
+        _ bytes: borrowing SecretBytes?,
+        _ file: OpenFile,
+        _ isLogged: Bool,
+        _ change: ([WritePlan.Written]) -> FileChange
+    ) throws {
         do {
-            let content: SecretBytes? = try SecretBytes(copying: bytes.span.bytes)
-            file.apply(try plan.perform(content), upTo: offset + Int64(bytes.count))
+            try store.openFiles.make(change(try plan.perform(bytes)), in: file, isLogged: isLogged)
         } catch {
             file.giveBack(plan)
             throw error
         }
-    }
-
-    func truncate(_ file: OpenFile, to count: Int64) throws {
-        if let plan = try store.plans.cutting(to: count, of: file) {
-            do {
-                file.apply(try plan.perform(nil), upTo: 0)
-            } catch {
-                file.giveBack(plan)
-                throw error
-            }
-        }
-        file.truncate(to: count)
     }
 
     func sync(_ file: OpenFile) throws {

@@ -52,6 +52,17 @@ import Testing
         #expect(try NodeMetadata(decoding: Self.written) == Self.current)
     }
 
+    @Test func `ends with the last change of the log, if there was one`() throws {
+        var metadata = Self.current
+        metadata.layout.lastChange = ChangeNumber(boot: 1, number: 0x102)
+        let end: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 1, 2]
+        #expect(metadata.encoded == Self.written + end)
+        #expect(try NodeMetadata(decoding: Self.written + end) == metadata)
+        for count in end.indices.dropFirst() {
+            #expect(throws: ByteReader.Malformed.self) { try NodeMetadata(decoding: Self.written + end[..<count]) }
+        }
+    }
+
     @Test func `has whole milliseconds before 1970 as well`() {
         #expect(NodeTimes(accessed: 0, modified: -1, changed: 0).modifiedMilliseconds == -1)
         #expect(NodeTimes(accessed: 0, modified: -1_000_000, changed: 0).modifiedMilliseconds == -1)

@@ -67,7 +67,7 @@ import Testing
         let plan = try open.store.plans.zeroing(4096..<12_288, of: file)
         #expect(plan.writes.pieces.isEmpty)
         #expect(plan.holes == [1, 2])
-        file.punch(plan.holes)
+        try open.punch(plan, file)
         let zeros = [UInt8](repeating: 0, count: 8192)
         let expected = replacing(Array(repeating: pattern(4096), count: 4).flatMap(\.self), at: 4096, with: zeros)
         #expect(try open.read(file, 0..<16_384) == expected)

@@ -58,13 +58,18 @@ final class OpenStore {
     let keys: VaultKeys
     let vault: Vault
 
-    init(_ vault: Vault, _ keys: VaultKeys, fileSystem: FileSystem = .real) throws {
+    init(_ vault: Vault, _ keys: VaultKeys, fileSystem: FileSystem = .real, bootID: String = "boot") throws {
         self.vault = vault
         self.keys = keys
         let directory = try Directory(makingPath: vault.temporary.path, fileSystem: fileSystem)
         connection = try Connection(path: "\(try directory.resolvedPath())/vault.sqlite")
         try connection.migrate(PastStore.migrations + FileStore.migrations, applicationID: 1)
-        store = FileStore(connection: connection, keys: keys, contents: try ContentDirectory(in: directory))
+        store = FileStore(
+            connection: connection,
+            keys: keys,
+            contents: try ContentDirectory(in: directory),
+            unsynced: UnsyncedLog(in: directory, keys: keys, clock: ManualClock(bootID: bootID).clock)
+        )
     }
 
     convenience init(_ state: TestState = .noPasscode, fileSystem: FileSystem = .real) throws {

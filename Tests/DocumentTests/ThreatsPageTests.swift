@@ -112,7 +112,7 @@ import Testing
             "accessRules": Limits.accessRules,
             "credentialConnections": Limits.credentialConnections, "agentConnections": Limits.agentConnections,
             "closedFiles": Limits.closedFiles, "rememberedDirectories": Limits.rememberedDirectories,
-            "rememberedFiles": Limits.rememberedFiles,
+            "rememberedFiles": Limits.rememberedFiles, "unsyncedBytes": Int(Limits.unsyncedBytes),
         ]
         let text = rows.map { $0[2] + $0[3] }.joined(separator: "\n")
         for (name, value) in named {

@@ -160,7 +160,8 @@ final class RowCatalog {
             let bytes: SecretBytes? = try SecretBytes(zeros: 10)
             let place = chunk * Int64(Limits.chunkBytes)
             let written = try files.plans.writing(10, at: place, of: open).perform(bytes)
-            open.apply(written, upTo: place + 10)
+            let change = FileChange(written, size: .atLeast(place + 10), time: 1_000_000_000)
+            try files.openFiles.make(change, in: open, isLogged: false)
         }
         try files.plans.syncing(open).perform()
         try files.openFiles.commit(open, now: 1000)

@@ -282,7 +282,7 @@ private struct RowCheck: ~Copyable {
         }
         guard !salvages else { return }
         _ = try store.plans.allocating(0..<Limits.fileBytes, of: open)
-        open.truncate(to: 5)
+        try store.openFiles.make(FileChange(size: .exactly(5), time: 4), in: open, isLogged: false)
         try store.openFiles.commit(open, now: 4)
         store.abandon(isCertain: false)
     }

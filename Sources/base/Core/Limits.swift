@@ -342,6 +342,11 @@ public enum Limits {
     package static let extentChunks = 1024
     /// Chunks of an open file that were written and are not in the catalog: then they are synced.
     package static let pendingChunks = 4096
+    /// Bytes of the log of unsynced changes, beyond which it is written anew without those that are synced: some thousand
+    /// small writes.
+    package static let unsyncedBytes: Int64 = 1 << 20
+    /// Bytes of one of its records: all changes of a file that are not synced.
+    package static let unsyncedRecordBytes = 1 << 20
     /// Chunks of open files that are kept in plaintext until a lock or a close, each of at most ``chunkBytes`` of locked
     /// memory.
     package static let openedChunks = 8

@@ -117,6 +117,15 @@ package final class ContentDirectory: Sendable {
         try staging.synchronize()
     }
 
+    /// Syncs the overlay of a content.
+    ///
+    /// - Returns: Whether there is one.
+    package func synchronizeOverlay(of id: ItemID) throws(SystemError) -> Bool {
+        guard let found = try openOverlay(id) else { return false }
+        try synchronizeOverlay(found.file.descriptor, isStaged: found.isStaged)
+        return true
+    }
+
     /// Syncs all overlays and their names by one call, which for many of them takes far less than a sync of each.
     func synchronizeAll() throws(SystemError) {
         let due = placed.withLock { $0 }

@@ -79,11 +79,11 @@ package final class ChunkLog {
 
     /// Drops what was logged of a slot that becomes free, within the open transaction: a later chunk in it must not be
     /// overwritten after a crash.
-    func forget(in slot: Int64, of file: OpenFile) throws {
+    func forget(in slot: Int64, of content: ItemID) throws {
         if !isUsed { return }
         try connection.execute(
             "DELETE FROM file_logged_chunks WHERE content = ? AND slot = ?",
-            .blob(file.id.bytes),
+            .blob(content.bytes),
             .integer(slot)
         )
     }

@@ -43,7 +43,9 @@ extension FileStore {
         node.metadata.times.modified = change.modified ?? node.metadata.times.modified
         node.metadata.times.changed = now
         // Otherwise the next sync would record the time of what was written before.
-        if let modified = change.modified { openFiles.openFile(of: entry)?.noteChange(at: modified) }
+        if let modified = change.modified, let open = openFiles.openFile(of: entry), open.hasChanges {
+            try openFiles.make(FileChange(time: modified), in: open, isLogged: false)
+        }
         return try store(node, of: entry)
     }
 

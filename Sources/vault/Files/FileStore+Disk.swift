@@ -50,6 +50,7 @@ extension FileStore {
         }
         contents.sweep()
         try openFiles.log.recover()
+        try openFiles.recover()
         try dead.recover()
     }
 }

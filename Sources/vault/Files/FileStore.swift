@@ -25,7 +25,18 @@ package final class FileStore {
     var toPlace: [ItemID] = []
 
     /// Opens the store in a catalog after its migrations.
-    package init(connection: Connection, keys: VaultKeys, contents: ContentDirectory) {
+    ///
+    /// - Parameters:
+    ///   - connection: The catalog.
+    ///   - keys: The keys of the vault.
+    ///   - contents: The contents.
+    ///   - unsynced: The log of changes that are not synced; `nil` for none.
+    package init(
+        connection: Connection,
+        keys: VaultKeys,
+        contents: ContentDirectory,
+        unsynced: UnsyncedLog? = nil
+    ) {
         self.connection = connection
         self.keys = keys
         self.contents = contents
@@ -36,7 +47,7 @@ package final class FileStore {
         openContents = OpenContents(keys, recentChunks)
         dead = DeadContents(connection, contents, tree)
         past = PastStore(connection: connection, keys: keys)
-        openFiles = OpenFileTable(tree, chunks, openContents, dead, past)
+        openFiles = OpenFileTable(tree, chunks, openContents, dead, past, unsynced)
         versions = FileVersions(openFiles)
     }
 
@@ -130,6 +141,7 @@ package final class FileStore {
     package func prepareRead(_ file: FileItem) throws -> ContentRead {
         let subject = quotedForDisplay(file.path)
         let key = try file.key(keys, for: .read)
+        try openFiles.checkIsRecorded(file)
         guard let content = try contents.open(file.content) else {
             throw CofferError.damaged(content: subject, found: "its content is missing")
         }

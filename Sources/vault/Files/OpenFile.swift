@@ -237,63 +237,49 @@ package final class OpenFile {
 
     // MARK: Changing
 
-    /// Records the result of a plan.
-    ///
-    /// - Parameters:
-    ///   - written: The result of performing the plan.
-    ///   - end: The offset at which the write ended.
-    package func apply(_ written: [WritePlan.Written], upTo end: Int64) {
-        for piece in written {
-            changes.pending.holes.remove(piece.index)
-            let before = changes.pending.chunks.updateValue(piece.slot, forKey: piece.index)
-            if let before { slots.free(before.number) }
+    /// What a change makes of the file.
+    func effect(of change: FileChange) -> UnsyncedState {
+        var effect = UnsyncedState(byteCount: byteCount, visibleBaseBytes: visibleBaseBytes)
+        for piece in change.written { effect.changes.chunks[piece.index] = piece.slot }
+        effect.changes.holes = Set(change.holes)
+        effect.changes.time = change.time
+        switch change.size {
+        case .atLeast(let end):
+            if end <= byteCount { break }
+            effect.changes.changesSize = true
+            effect.byteCount = end
+        case .exactly(let count):
+            effect.changes.changesSize = true
+            effect.byteCount = count
+            if count >= byteCount { break }
+            effect.changes.cutFrom = (count + chunkBytes - 1) / chunkBytes
+            effect.visibleBaseBytes = min(visibleBaseBytes, count)
         }
-        extend(to: end)
+        return effect
     }
 
-    /// Records that chunks are holes, which have no base.
-    package func punch(_ chunks: [Int64]) {
-        for index in chunks {
-            if let before = changes.pending.chunks.removeValue(forKey: index) { slots.empty(before.number) }
-            changes.pending.holes.insert(index)
+    /// Makes a change, which may have to be in the log: ``OpenFileTable/make(_:in:isLogged:)``.
+    func apply(_ effect: UnsyncedState) {
+        for index in effect.changes.chunks.keys {
+            if let before = changes.pending.chunks[index] { slots.free(before.number) }
         }
-    }
-
-    /// Shortens the file, or extends it by zeros that take no space.
-    ///
-    /// - Parameter count: The new size; ``FilePlans/cutting(to:of:)`` has cut the chunk at the end.
-    package func truncate(to count: Int64) {
-        if count < byteCount {
-            let firstCut = (count + chunkBytes - 1) / chunkBytes
-            changes.pending.cutFrom = min(changes.pending.cutFrom ?? .max, firstCut)
-            for (index, slot) in changes.pending.chunks where index >= firstCut {
-                changes.pending.chunks[index] = nil
-                slots.empty(slot.number)
-            }
-            visibleBaseBytes = min(visibleBaseBytes, count)
+        for index in effect.changes.holes {
+            if let before = changes.pending.chunks[index] { slots.empty(before.number) }
         }
-        setByteCount(count)
+        if let cut = effect.changes.cutFrom {
+            for (index, slot) in changes.pending.chunks where index >= cut { slots.empty(slot.number) }
+        }
+        changes.pending.add(effect.changes)
+        (byteCount, visibleBaseBytes) = (effect.byteCount, effect.visibleBaseBytes)
     }
 
-    /// Extends the file to at least that size.
-    package func extend(to end: Int64) {
-        if end > byteCount { setByteCount(end) }
-    }
-
-    private func setByteCount(_ count: Int64) {
-        byteCount = count
-        changes.pending.changesSize = true
+    /// The changes that the catalog does not have.
+    var unsynced: UnsyncedState {
+        UnsyncedState(changes: changes.all, byteCount: byteCount, visibleBaseBytes: visibleBaseBytes)
     }
 
     /// When it was last changed, if that is not in the catalog yet, in nanoseconds since 1970.
     var unsyncedTime: Int64? { changes.time }
-
-    /// Notes when it was changed, or what a client states instead, for the next sync.
-    ///
-    /// - Parameter time: Nanoseconds since 1970.
-    package func noteChange(at time: Int64) {
-        if hasChanges { changes.pending.time = time }
-    }
 
     // MARK: Syncing
 

@@ -105,6 +105,7 @@ extension OpenFileTable {
     package func beginOpening(_ file: FileItem, for operation: ItemOperation) throws -> FileOpening {
         let subject = quotedForDisplay(file.path)
         let key = try file.key(tree.keys, for: operation)
+        try checkIsRecorded(file)
         if let open = self[file.node] {
             guard open.isRevoked else { return FileOpening(file, found: open) }
             // A lock has revoked its handles. What they had written must be synced before the file is opened again.
@@ -158,6 +159,7 @@ extension OpenFileTable {
         if let found = opening.found ?? self[opening.file.node] { return found }
         guard let open = try open(opening, salvaging: false) else { return nil }
         add(open)
+        unsynced?.number(above: opening.file.metadata.layout.lastChange)
         return open
     }
 

@@ -25,38 +25,20 @@ extension OpenFileTable {
         }
         let rowsEnd = file.rowsEnd
         let changes = file.beginCommit()
-        var tag = ChunksTag(node.metadata.layout.chunksTag)
+        let state = UnsyncedState(
+            changes: changes,
+            byteCount: file.byteCount,
+            visibleBaseBytes: file.visibleBaseBytes
+        )
         do {
             try tree.connection.transaction {
                 try dead.forgetRemoved()
                 if logged == nil { try log.forget(of: file) }
-                if let cut = changes.cutFrom {
-                    for (chunk, slot) in try chunks.rows(of: file.node, from: cut) {
-                        try forget(slot, chunk, file, &tag, isEmptied: true)
-                    }
-                    try chunks.remove(from: cut, in: file.node)
-                }
-                for chunk in changes.holes {
-                    guard let old = try chunks.slot(of: chunk, in: file.node) else { continue }
-                    try forget(old, chunk, file, &tag, isEmptied: true)
-                    try chunks.remove(chunk, in: file.node)
-                }
-                for (chunk, slot) in changes.chunks {
-                    if chunk < rowsEnd, let old = try chunks.slot(of: chunk, in: file.node) {
-                        try forget(old, chunk, file, &tag, isEmptied: slot.byteCount == 0)
-                    }
-                    try chunks.put(slot, chunk, in: file.node)
-                    tag.toggle(chunks.tag(of: slot, chunk, in: file.id))
+                let number = unsynced?.number(of: file.id)
+                for slot in try record(state, of: node, file.id, below: rowsEnd, includes: number, now: now) {
+                    file.slots.willForget(slot.number, isEmptied: slot.isEmptied)
                 }
                 try log.add(logged ?? [], of: file)
-                var metadata = node.metadata
-                metadata.layout.byteCount = file.byteCount
-                metadata.layout.visibleBaseBytes = file.visibleBaseBytes
-                metadata.layout.chunksTag = tag.bytes
-                metadata.times.modified = changes.time ?? NodeTimes.nanoseconds(now)
-                // A sync changes nothing that programs see.
-                metadata.times.changed = max(metadata.times.changed, changes.time ?? NodeTimes.nanoseconds(now))
-                try tree.update(node, to: metadata)
             }
         } catch let finding as ContentFormat.Finding {
             file.undoCommit()
@@ -68,16 +50,60 @@ extension OpenFileTable {
         didCommit(file)
     }
 
-    private func forget(
-        _ slot: ChunkSlot,
-        _ chunk: Int64,
-        _ file: OpenFile,
-        _ tag: inout ChunksTag,
-        isEmptied: Bool
-    ) throws {
-        try log.forget(in: slot.number, of: file)
-        tag.toggle(chunks.tag(of: slot, chunk, in: file.id))
-        file.slots.willForget(slot.number, isEmptied: isEmptied)
+    /// Changes the rows of a file, within the open transaction.
+    ///
+    /// - Parameters:
+    ///   - state: The changes, and the layout.
+    ///   - node: The row of the file.
+    ///   - content: Its content.
+    ///   - rowsEnd: The chunk from which on it has no rows.
+    ///   - number: The last number of the log that the row includes then; `nil` for no change.
+    ///   - now: Milliseconds since 1970.
+    /// - Returns: The slots that rows name no longer, and whether no other ones take their places.
+    func record(
+        _ state: UnsyncedState,
+        of node: FileTree.Node,
+        _ content: ItemID,
+        below rowsEnd: Int64 = .max,
+        includes number: ChangeNumber?,
+        now: Int64
+    ) throws -> [(number: Int64, isEmptied: Bool)] {
+        let changes = state.changes
+        var metadata = node.metadata
+        var tag = ChunksTag(metadata.layout.chunksTag)
+        var forgotten: [(number: Int64, isEmptied: Bool)] = []
+        func forget(_ slot: ChunkSlot, _ chunk: Int64, isEmptied: Bool) throws {
+            try log.forget(in: slot.number, of: content)
+            tag.toggle(chunks.tag(of: slot, chunk, in: content))
+            forgotten.append((slot.number, isEmptied))
+        }
+        if let cut = changes.cutFrom {
+            for (chunk, slot) in try chunks.rows(of: node.id, from: cut) {
+                try forget(slot, chunk, isEmptied: true)
+            }
+            try chunks.remove(from: cut, in: node.id)
+        }
+        for chunk in changes.holes {
+            guard let old = try chunks.slot(of: chunk, in: node.id) else { continue }
+            try forget(old, chunk, isEmptied: true)
+            try chunks.remove(chunk, in: node.id)
+        }
+        for (chunk, slot) in changes.chunks {
+            if chunk < rowsEnd, let old = try chunks.slot(of: chunk, in: node.id) {
+                try forget(old, chunk, isEmptied: slot.byteCount == 0)
+            }
+            try chunks.put(slot, chunk, in: node.id)
+            tag.toggle(chunks.tag(of: slot, chunk, in: content))
+        }
+        metadata.layout.byteCount = state.byteCount
+        metadata.layout.visibleBaseBytes = state.visibleBaseBytes
+        metadata.layout.chunksTag = tag.bytes
+        metadata.times.modified = changes.time ?? NodeTimes.nanoseconds(now)
+        // A sync changes nothing that programs see.
+        metadata.times.changed = max(metadata.times.changed, changes.time ?? NodeTimes.nanoseconds(now))
+        metadata.layout.lastChange = number ?? metadata.layout.lastChange
+        try tree.update(node, to: metadata)
+        return forgotten
     }
 
     // MARK: Looking

@@ -13,6 +13,8 @@ package final class OpenFileTable {
         var creating: [OpenFile] = []
         /// Those whose sync is part of the transaction.
         var committing: [OpenFile] = []
+        /// Those that were closed and have no row, if it removes that.
+        var closed: [OpenFile] = []
         /// Those whose overlays get their final paths after the transaction.
         var staged: [OpenFile] = []
     }
@@ -24,6 +26,7 @@ package final class OpenFileTable {
     package let log: ChunkLog
     let dead: DeadContents
     let past: PastStore
+    let unsynced: UnsyncedLog?
     /// Whether a large file was opened, for which libcrypto is loaded.
     var triedLibcrypto = false
     private var files: [Int64: OpenFile] = [:]
@@ -31,9 +34,16 @@ package final class OpenFileTable {
     /// Those with slots that are free once the commits are on the disk.
     private var freeing: [OpenFile] = []
 
-    init(_ tree: FileTree, _ chunks: ChunkTable, _ openContents: OpenContents, _ dead: DeadContents, _ past: PastStore)
-    {
+    init(
+        _ tree: FileTree,
+        _ chunks: ChunkTable,
+        _ openContents: OpenContents,
+        _ dead: DeadContents,
+        _ past: PastStore,
+        _ unsynced: UnsyncedLog?
+    ) {
         (self.tree, self.chunks, self.openContents, self.dead, self.past) = (tree, chunks, openContents, dead, past)
+        self.unsynced = unsynced
         contents = dead.contents
         log = ChunkLog(tree.connection, contents)
         tree.recent.isInUse = { [weak self] in self?.files[$0] != nil }
@@ -72,6 +82,7 @@ package final class OpenFileTable {
             throw CofferError.damaged(content: open.subject, found: finding.words)
         }
         log.settle(open)
+        unsynced?.willDrop(open.id)
         remove(open)
         transaction.unlinking.append(open)
     }
@@ -79,6 +90,7 @@ package final class OpenFileTable {
     /// Notes that the transaction has recorded the writes of a file.
     func didCommit(_ file: OpenFile) {
         transaction.committing.append(file)
+        unsynced?.willRecord(file.id)
         if file.overlayState.isStaged { transaction.staged.append(file) }
     }
 
@@ -88,6 +100,12 @@ package final class OpenFileTable {
     package func close(_ file: OpenFile) {
         guard file.use.handleCount == 0, !file.slots.hasForgotten else { return }
         openContents.close(file.content.key, of: file.id)
+        if file.isUnlinked {
+            transaction.closed.append(file)
+        } else if file.hasChanges {
+            // They could not be synced, and are lost.
+            unsynced?.drop(file.id)
+        }
         remove(file)
         transaction.unlinking.removeAll { $0 === file }
     }
@@ -96,6 +114,7 @@ package final class OpenFileTable {
 
     /// The transaction was committed.
     func settle() {
+        unsynced?.settle()
         for file in transaction.staged where (try? contents.placeOverlay(file.id)) != nil {
             file.overlayState.isStaged = false
         }
@@ -119,16 +138,22 @@ package final class OpenFileTable {
     ///
     /// - Parameter isCertain: Whether nothing of it can be on the disk.
     func abandon(isCertain: Bool) {
+        unsynced?.abandon()
         for file in transaction.creating {
             openContents.close(file.content.key, of: file.id)
             files[file.node] = nil
             file.undoCreation()
+            unsynced?.drop(file.id)
             if isCertain { contents.discardStagedOverlay(file.id) }
         }
         for file in transaction.committing { file.undoCommit() }
         for file in transaction.unlinking {
             file.undoUnlinking()
             add(file)
+        }
+        // Those that were closed meanwhile have lost their changes.
+        for file in transaction.committing + transaction.closed where files[file.node] !== file {
+            unsynced?.drop(file.id)
         }
         transaction = Transaction()
     }

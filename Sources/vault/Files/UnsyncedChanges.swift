@@ -26,22 +26,21 @@ struct UnsyncedChanges {
             return cutFrom.map { index >= $0 } ?? false ? unwritten() : nil
         }
 
-        /// These changes, applied after others.
-        fileprivate func merged(over earlier: Changes?) -> Changes {
-            guard let earlier else { return self }
-            var all = earlier
-            if let cutFrom {
-                all.chunks = all.chunks.filter { $0.key < cutFrom }
-                all.holes = all.holes.filter { $0 < cutFrom }
-                all.cutFrom = min(all.cutFrom ?? .max, cutFrom)
+        /// Makes later changes.
+        mutating func add(_ later: Changes) {
+            if let cut = later.cutFrom {
+                chunks = chunks.filter { $0.key < cut }
+                holes = holes.filter { $0 < cut }
+                cutFrom = min(cutFrom ?? .max, cut)
             }
-            all.chunks = all.chunks.filter { !holes.contains($0.key) }
-            all.holes.subtract(chunks.keys)
-            all.holes.formUnion(holes)
-            all.chunks.merge(chunks) { $1 }
-            all.changesSize = all.changesSize || changesSize
-            all.time = time ?? all.time
-            return all
+            for hole in later.holes { chunks[hole] = nil }
+            for (chunk, slot) in later.chunks {
+                holes.remove(chunk)
+                chunks[chunk] = slot
+            }
+            holes.formUnion(later.holes)
+            changesSize = changesSize || later.changesSize
+            time = later.time ?? time
         }
     }
 
@@ -60,12 +59,19 @@ struct UnsyncedChanges {
         pending.source(of: index, unwritten) ?? committing?.source(of: index, unwritten)
     }
 
+    /// Those of both.
+    var all: Changes {
+        var all = committing ?? Changes()
+        all.add(pending)
+        return all
+    }
+
     /// Begins a transaction; later changes belong to the next one.
     ///
     /// - Returns: The changes to be made in the catalog.
     mutating func beginCommit() -> Changes {
         // If a transaction is still in flight, the catalog has its changes already, because it is the same transaction.
-        committing = pending.merged(over: committing)
+        committing = all
         defer { pending = Changes() }
         return pending
     }
@@ -75,8 +81,7 @@ struct UnsyncedChanges {
 
     /// The transaction was rolled back: its changes wait for the next one.
     mutating func undoCommit() {
-        guard let changes = committing else { return }
-        pending = pending.merged(over: changes)
+        pending = all
         committing = nil
     }
 }

@@ -57,8 +57,12 @@ package final class Catalog {
 
     /// Opens the catalog of a vault, and recovers from a crash.
     ///
+    /// - Parameters:
+    ///   - directory: The state directory.
+    ///   - keys: The keys of the vault.
+    ///   - clock: The clock of the boot.
     /// - Throws: `notAvailable` if there is none: a lost catalog must not look like an empty one.
-    init(in directory: Directory, keys: VaultKeys) throws(CofferError) {
+    init(in directory: Directory, keys: VaultKeys, clock: BootClock) throws(CofferError) {
         do {
             guard try Self.fileExists(in: directory) else { throw Self.missing }
             let scratch = try Self.scratch(for: directory)
@@ -71,7 +75,12 @@ package final class Catalog {
             reserve = DiskReserve(Self.reserveName, of: Limits.diskReserveBytes, in: directory)
             keychain = KeychainStore(connection: connection, keys: keys)
             rules = AccessRuleStore(connection: connection, keys: keys)
-            files = FileStore(connection: connection, keys: keys, contents: try ContentDirectory(in: directory))
+            files = FileStore(
+                connection: connection,
+                keys: keys,
+                contents: try ContentDirectory(in: directory),
+                unsynced: UnsyncedLog(in: directory, keys: keys, clock: clock)
+            )
             audit = try Self.openAudit(connection, keys)
             openingFaults += audit.faults
             // After a crash, the key of these items may be gone while their rows are still there.
@@ -221,7 +230,9 @@ package final class Catalog {
     private var damage: FaultLog { connection.faults }
 
     /// Faults of the vault as a whole: those found when it was opened, and damage found since.
-    package var faults: [VaultFault] { openingFaults + (damage.fault.map { [$0] } ?? []) }
+    package var faults: [VaultFault] {
+        openingFaults + files.openFiles.losses + (damage.fault.map { [$0] } ?? [])
+    }
 
     /// The error to report while damage is known: an item that was not found may exist.
     package func doubt(_ error: CofferError) -> CofferError { damage.doubt(error) }
@@ -374,6 +385,7 @@ package final class Catalog {
         acknowledgeAuditFaults()
         let ended = log.faults
         try log.acknowledge()
+        files.openFiles.acknowledgeLosses()
         openingFaults.removeAll { ended.contains($0) }
     }
 

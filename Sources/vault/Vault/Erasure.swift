@@ -1,4 +1,5 @@
 package import CofferCore
+internal import CofferFiles
 internal import CofferKeys
 package import CofferSystem
 
@@ -13,7 +14,8 @@ package enum Erasure {
     private static let remains = "erased"
     /// Everything of a vault in the state directory, except its keys.
     private static let contents =
-        Catalog.fileNames + CatalogLog.names + BackupSession.copyNames + [Catalog.contentsName, Catalog.reserveName]
+        Catalog.fileNames + CatalogLog.names + BackupSession.copyNames + UnsyncedLog.fileNames
+        + [Catalog.contentsName, Catalog.reserveName]
 
     /// Erases a vault; when this returns, no key of it is left, and the state directory is ready for a new one.
     static func perform(in directory: Directory) throws(CofferError) {

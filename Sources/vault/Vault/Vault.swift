@@ -66,7 +66,7 @@ package final class Vault {
             try Erasure.perform(in: directory)
             return .noVault
         case .vault(let keys):
-            let catalog = try Catalog(in: directory, keys: keys)
+            let catalog = try Catalog(in: directory, keys: keys, clock: settings.clock)
             open = Open(keys: keys, catalog: catalog)
             for fault in catalog.faults { settings.reportFault(fault) }
             return keys.state

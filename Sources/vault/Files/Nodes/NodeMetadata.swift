@@ -39,6 +39,8 @@ package struct NodeMetadata: Equatable, Sendable {
         package var visibleBaseBytes: Int64
         /// The keyed tags of the rows of all rewritten chunks, joined by exclusive or.
         package var chunksTag: [UInt8]
+        /// The last change that the log of unsynced changes had; `nil` if it had none.
+        package var lastChange: ChangeNumber?
 
         /// Creates the layout of a base without rewritten chunks.
         init(byteCount: Int64) {
@@ -108,6 +110,15 @@ package struct NodeMetadata: Equatable, Sendable {
     }
 }
 
+/// The number of a change in the log of unsynced changes, which only grows within a boot.
+package struct ChangeNumber: Equatable, Sendable {
+    /// Identifies the boot.
+    let boot: UInt64
+    let number: UInt64
+
+    package init(boot: UInt64, number: UInt64) { (self.boot, self.number) = (boot, number) }
+}
+
 // MARK: - On disk
 
 extension NodeMetadata {
@@ -135,6 +146,10 @@ extension NodeMetadata {
         ownership.write(to: &writer)
         writer.write(counted: target.utf8)
         extended.write(to: &writer)
+        if let change = layout.lastChange {
+            writer.write(change.boot)
+            writer.write(change.number)
+        }
         return writer.bytes
     }
 
@@ -162,6 +177,7 @@ extension NodeMetadata {
         ownership = try Ownership(from: &reader)
         target = try reader.readText()
         extended = try ExtendedAttributes(from: &reader)
+        if !reader.isAtEnd { layout.lastChange = ChangeNumber(boot: try reader.read(), number: try reader.read()) }
         guard reader.isAtEnd, (0...Limits.fileBytes).contains(layout.byteCount),
             (0...Limits.fileBytes).contains(layout.baseByteCount),
             (0...layout.baseByteCount).contains(layout.visibleBaseBytes)

@@ -64,12 +64,14 @@ extension FileHandlers {
             let most = handle.isShared ? Limits.sharedChunkBytes : Limits.chunkBytes
             let plan = try store.plans.writing(bytes.count, at: offset, of: file, chunksAtMost: most)
             return try carryOut(plan, with: bytes, on: file, store) { [self] written in
-                file.apply(written, upTo: written.isEmpty ? 0 : end)
-                file.noteChange(at: wallClockNanoseconds())
-                announceLater(file, by: call)
+                let change = FileChange(
+                    written,
+                    size: .atLeast(written.isEmpty ? 0 : end),
+                    time: wallClockNanoseconds()
+                )
+                try make(change, by: plan, in: file, store, call)
                 let reply: Step.Next = { .done(Reply(FileWriteResult(offset: offset, byteCount: file.byteCount))) }
-                if file.pendingCount <= Limits.pendingChunks { return try reply() }
-                return try synchronizeChanged(file, store, then: reply)
+                return store.openFiles.mustSync(file) ? try synchronizeChanged(file, store, then: reply) : try reply()
             }
         }
     }
@@ -97,6 +99,24 @@ extension FileHandlers {
         } then: { written in
             try next(written)
         }
+    }
+
+    /// Makes a change whose chunks were written by a plan; if it can't be logged, the file is unchanged.
+    private func make(
+        _ change: FileChange,
+        by plan: WritePlan? = nil,
+        in file: OpenFile,
+        _ store: FileStore,
+        _ call: Call
+    ) throws {
+        do {
+            guard openCatalog?.files === store else { throw CofferError.vaultIsGone }
+            try store.openFiles.make(change, in: file, isLogged: call.caller.choice.defersSyncs)
+        } catch {
+            if let plan { file.giveBack(plan) }
+            throw error
+        }
+        announceLater(file, by: call)
     }
 
     /// Changes an open file once the request holds its content.
@@ -127,17 +147,13 @@ extension FileHandlers {
     func cut(_ handle: OpenHandle, to count: Int64, _ call: Call, then next: @escaping Step.Next) -> Step {
         let file = handle.file
         return change(handle, call) { [self] store in
-            let finish: Step.Next = {
-                file.truncate(to: count)
-                file.noteChange(at: wallClockNanoseconds())
-                self.announceLater(file, by: call)
+            func finish(_ written: [WritePlan.Written] = [], by plan: WritePlan? = nil) throws -> Step {
+                let change = FileChange(written, size: .exactly(count), time: wallClockNanoseconds())
+                try make(change, by: plan, in: file, store, call)
                 return try next()
             }
             guard let plan = try store.plans.cutting(to: count, of: file) else { return try finish() }
-            return try carryOut(plan, with: nil, on: file, store) { written in
-                file.apply(written, upTo: 0)
-                return try finish()
-            }
+            return try carryOut(plan, with: nil, on: file, store) { try finish($0, by: plan) }
         }
     }
 
@@ -151,9 +167,8 @@ extension FileHandlers {
                 try plan.perform()
             } then: { [self] _ in
                 try checkUsable(handle, for: .write)
-                if !params.keepsSize { handle.file.extend(to: end) }
-                handle.file.noteChange(at: wallClockNanoseconds())
-                announceLater(handle.file, by: call)
+                let size = FileChange.Size.atLeast(params.keepsSize ? 0 : end)
+                try make(FileChange(size: size, time: wallClockNanoseconds()), in: handle.file, store, call)
                 return .done(Reply(FileByteCount(byteCount: handle.file.byteCount)))
             }
         }
@@ -169,13 +184,10 @@ extension FileHandlers {
             let zeros: SecretBytes
             do { zeros = try SecretBytes(zeros: zeroing.writes.byteCount) } catch { throw CofferError.noSecretMemory }
             return try carryOut(zeroing.writes, with: zeros, on: file, store) { [self] written in
-                file.apply(written, upTo: 0)
-                file.punch(zeroing.holes)
-                file.noteChange(at: wallClockNanoseconds())
-                announceLater(file, by: call)
+                let change = FileChange(written, holes: zeroing.holes, time: wallClockNanoseconds())
+                try make(change, by: zeroing.writes, in: file, store, call)
                 let reply: Step.Next = { .done(Reply(FileByteCount(byteCount: zeroing.end - params.offset))) }
-                if file.pendingCount <= Limits.pendingChunks { return try reply() }
-                return try synchronizeChanged(file, store, then: reply)
+                return store.openFiles.mustSync(file) ? try synchronizeChanged(file, store, then: reply) : try reply()
             }
         }
     }

@@ -191,5 +191,6 @@ extension FileHandlers {
         }
         if catalog.hasChanges { try? catalog.commit() }
         try? catalog.makeDurable()
+        catalog.files.openFiles.removeUnusedLog()
     }
 }

@@ -16,6 +16,9 @@ extension VaultHandlers {
         catalog.files.forgetRecentMetadata()
         // If the disk is full, the next unlock tries again.
         try? catalog.restoreReplaced()
+        let faults = catalog.faults
+        try? catalog.recordWaiting()
+        for fault in catalog.faults where !faults.contains(fault) { shared.vault.settings.reportFault(fault) }
         if (try? catalog.files.hasDeferredRows()) == true {
             shared.chores.append(Chore(tenant: 0) { [self] call in try perform(DeferredRows(), call) })
         }
@@ -30,6 +33,12 @@ extension Catalog {
             try keychain.restoreReplaced()
             try files.versions.restoreReplaced()
         }
+    }
+
+    /// Records what was written and not synced before an earlier daemon was killed.
+    fileprivate func recordWaiting() throws {
+        guard files.openFiles.hasWaiting else { return }
+        try change { _ in try files.openFiles.recordWaiting() }
     }
 }
 
