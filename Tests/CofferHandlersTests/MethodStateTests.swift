@@ -220,6 +220,8 @@ import Testing
             Row(.fileRename, "+l++++", ["name": "moved/file", "to": "moved/there"]),
             Row(.fileRemove, "++++++", ["name": "linked"]),
 
+            Row(.mountServe, "pppppp", ["place": "/mnt"], passing: .file),
+
             Row(.trashList, "++++++"),
             Row(.trashRestore, "+l++++", ["entry": vault["trash/a"]]),
             Row(.trashEmpty, "++++++", ["entry": vault["trash/b"]]),

@@ -58,8 +58,8 @@ import Testing
         ([.delete], [.fileRemove, .fileRemoveVersions, .itemRemove, .keychainDelete, .trashEmpty]),
         ([.lock], [.vaultLock]),
         ([.unlock], [.contextAuthenticate, .vaultUnlock]),
-        // What else may be done with the file is a parameter.
-        ([.read], [.fileOpen]),
+        // What else may be done with the file is a parameter, and by a mount each request of the kernel.
+        ([.read], [.fileOpen, .mountServe]),
     ]
 
     /// A rule that permits a request.

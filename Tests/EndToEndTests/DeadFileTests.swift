@@ -30,6 +30,7 @@ import Testing
         switch method {
         case .itemPut: ["name": "x", "kind": "document", "asFile": true]
         case .backupRead: ["part": "catalog"]
+        case .mountServe: ["place": "/mnt"]
         default: ["name": "large"]
         }
     }

@@ -75,6 +75,17 @@ extension FileSymlinkParameters {
     }
 }
 
+extension MountServeParameters {
+    func check() throws(CofferError) {
+        if place.hasPrefix("/") && place.utf8.count <= Limits.nameBytes && !place.utf8.contains(0) { return }
+        throw CofferError(
+            .param,
+            "parameter 'place': expected an absolute path of at most \(Limits.nameBytes) bytes without NUL",
+            reason: place.utf8.count > Limits.nameBytes ? .nameTooLong : nil
+        )
+    }
+}
+
 private func checkAttribute(_ name: String) throws(CofferError) {
     if (1...Limits.extendedAttributeNameBytes).contains(name.utf8.count) && !name.utf8.contains(0) { return }
     throw CofferError(

@@ -1925,3 +1925,66 @@ extension FileWriteResult: WireObject {
         return object
     }
 }
+
+/// The parameters of `mount.serve`.
+///
+/// Answers a mount: the daemon reads the kernel's requests from the descriptor, and writes the answers
+/// to it. It does so until the file system is unmounted, whether or not the connection ends, with the
+/// rights of the client.
+///
+/// - Throws: `dataTooLarge`, `decode`, `interactionNotAllowed`, `internal`, `io`, `itemNotFound`,
+///   `missingEntitlement`, `notAvailable`, `param`, `userCanceled`.
+public struct MountServeParameters: MethodParameters {
+    /// What the method answers.
+    public typealias Result = Empty
+    /// How it and its parameters travel.
+    public static var coding: MethodCoding<Self> { MethodCoding(.mountServe) }
+    /// The absolute path of the directory at which it is mounted.
+    ///
+    /// The daemon names the mount by it, as in 'unconfirmed' of 'vault.status'.
+    public let place: String
+    /// The path of the directory of the vault that is the root of the mount.
+    ///
+    /// Absent means: the root of the vault.
+    public let path: ItemName?
+    /// Whether every change is refused.
+    ///
+    /// Absent means false.
+    public let isReadOnly: Bool
+    /// The access group whose files the mount has.
+    ///
+    /// Absent means: the caller's first group.
+    public let group: String?
+
+    /// Makes the parameters.
+    public init(
+        place: String,
+        path: ItemName? = nil,
+        isReadOnly: Bool = false,
+        group: String? = nil
+    ) {
+        self.place = place
+        self.path = path
+        self.isReadOnly = isReadOnly
+        self.group = group
+    }
+}
+
+extension MountServeParameters: WireObject {
+    package init(reading reader: inout ParameterReader) throws(CofferError) {
+        place = try reader.string("place")
+        path = try reader.optionalName("name")
+        isReadOnly = try reader.optionalBool("readOnly") ?? false
+        group = try reader.optionalString("group")
+        try check()
+    }
+
+    package var json: JSONObject {
+        var object = JSONObject(capacity: 4)
+        object.append("place", place)
+        object.append("name", path)
+        if isReadOnly { object.append("readOnly", true) }
+        object.append("group", group)
+        return object
+    }
+}

@@ -201,6 +201,12 @@ package enum Method: String, CaseIterable, Sendable {
     ///
     /// The payload is the new secret; without one the secret is kept, unless 'emptySecret' is true.
     case keychainUpdate = "keychain.update"
+    /// Answers a mount: the daemon reads the kernel's requests from the descriptor, and writes the answers
+    /// to it.
+    ///
+    /// It does so until the file system is unmounted, whether or not the connection ends, with the rights
+    /// of the client.
+    case mountServe = "mount.serve"
     /// Changes the passcode.
     ///
     /// The payload is the credential and the new passcode.
@@ -274,8 +280,8 @@ extension Method {
             .fileSyncTree, .fileTruncate, .fileVersions, .fileWrite, .itemExplain, .itemGet, .itemList, .itemMove,
             .itemProtect, .itemPut, .itemRemove, .itemShow, .itemSimulate, .keychainAdd, .keychainAgree,
             .keychainDelete, .keychainFind, .keychainHistory, .keychainPublicKey, .keychainRestore, .keychainSign,
-            .keychainUpdate, .slotAdd, .slotRemove, .slotTest, .trashEmpty, .trashList, .trashRestore, .vaultBlockers,
-            .vaultCheck, .vaultQuarantine:
+            .keychainUpdate, .mountServe, .slotAdd, .slotRemove, .slotTest, .trashEmpty, .trashList, .trashRestore,
+            .vaultBlockers, .vaultCheck, .vaultQuarantine:
             .vault
         case .entitlementExplain, .entitlementList, .hello, .requestCancel, .vaultStatus, .vaultWatch: .nothing
         case .passcodeChange: .passcodeToReplace
@@ -289,8 +295,8 @@ extension Method {
     /// What a request has to do with.
     package var claim: MethodClaim {
         switch self {
-        case .accessAllow, .accessDeny, .accessRemove, .backupEnd, .backupRegister, .fileSyncTree, .trashEmpty,
-            .trashRestore, .vaultCheck, .vaultQuarantine:
+        case .accessAllow, .accessDeny, .accessRemove, .backupEnd, .backupRegister, .fileSyncTree, .mountServe,
+            .trashEmpty, .trashRestore, .vaultCheck, .vaultQuarantine:
             .changes(.catalog)
         case .accessList, .auditList, .auditVerify, .backupBegin, .backupStatus, .fileSpace, .itemList, .itemSimulate,
             .trashList, .vaultBlockers, .vaultStatus:
@@ -349,7 +355,7 @@ extension Method {
         case .fileExtent, .fileGetExtendedAttribute, .fileList, .fileListExtendedAttributes, .fileOpen, .fileRead,
             .fileSalvage, .fileSpace, .fileStat, .fileVersions, .itemExplain, .itemGet, .itemList, .itemShow,
             .itemSimulate, .keychainAgree, .keychainFind, .keychainHistory, .keychainPublicKey, .keychainSign,
-            .trashList:
+            .mountServe, .trashList:
             Self.read
         case .fileRemove, .fileRemoveVersions, .itemRemove, .keychainDelete, .trashEmpty: Self.delete
         case .vaultLock: Self.lock
@@ -384,7 +390,7 @@ extension Method {
             .fileTruncate, .fileVersions, .fileWrite, .itemExplain, .itemGet, .itemList, .itemMove, .itemProtect,
             .itemPut, .itemRemove, .itemShow, .itemSimulate, .keychainAdd, .keychainAgree, .keychainDelete,
             .keychainFind, .keychainHistory, .keychainPublicKey, .keychainRestore, .keychainSign, .keychainUpdate,
-            .passcodeRemove, .trashEmpty, .trashRestore:
+            .mountServe, .passcodeRemove, .trashEmpty, .trashRestore:
             true
         default: false
         }
@@ -402,9 +408,9 @@ extension Method {
             .fileSetAttributes, .fileSetExtendedAttribute, .fileStat, .fileSymlink, .fileVersions, .itemExplain,
             .itemGet, .itemList, .itemMove, .itemProtect, .itemPut, .itemRemove, .itemShow, .itemSimulate, .keychainAdd,
             .keychainAgree, .keychainDelete, .keychainFind, .keychainHistory, .keychainPublicKey, .keychainRestore,
-            .keychainSign, .keychainUpdate, .passcodeChange, .passcodeRemove, .passcodeSet, .slotAdd, .slotList,
-            .slotRemove, .slotTest, .trashEmpty, .trashList, .trashRestore, .vaultBlockers, .vaultCheck, .vaultErase,
-            .vaultInit, .vaultLock, .vaultQuarantine, .vaultUnlock, .vaultWatch:
+            .keychainSign, .keychainUpdate, .mountServe, .passcodeChange, .passcodeRemove, .passcodeSet, .slotAdd,
+            .slotList, .slotRemove, .slotTest, .trashEmpty, .trashList, .trashRestore, .vaultBlockers, .vaultCheck,
+            .vaultErase, .vaultInit, .vaultLock, .vaultQuarantine, .vaultUnlock, .vaultWatch:
             true
         default: false
         }
@@ -468,7 +474,7 @@ extension Method {
     /// The descriptor that a request takes.
     package var descriptor: DescriptorRule? {
         switch self {
-        case .backupRead, .fileSalvage: DescriptorRule(access: .write, isRequired: true)
+        case .backupRead, .fileSalvage, .mountServe: DescriptorRule(access: .write, isRequired: true)
         case .itemGet: DescriptorRule(access: .write, isRequired: false)
         case .itemPut: DescriptorRule(access: .read, isRequired: false)
         default: nil
@@ -557,6 +563,7 @@ extension Method {
         case .keychainRestore: KeychainRestoreParameters.self
         case .keychainSign: KeychainSignParameters.self
         case .keychainUpdate: KeychainUpdateParameters.self
+        case .mountServe: MountServeParameters.self
         case .passcodeChange: PasscodeChangeParameters.self
         case .passcodeRemove: PasscodeRemoveParameters.self
         case .passcodeSet: PasscodeSetParameters.self
@@ -851,6 +858,12 @@ package protocol FileMethodHandlers: Handling {
     ///
     /// Writes a range of an open file. The bytes are the payload.
     func fileWrite(_ parameters: FileWriteParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `mount.serve`.
+    ///
+    /// Answers a mount: the daemon reads the kernel's requests from the descriptor, and writes the answers
+    /// to it. It does so until the file system is unmounted, whether or not the connection ends, with the
+    /// rights of the client.
+    func mountServe(_ parameters: MountServeParameters, _ context: consuming Context) throws -> Answer
 }
 
 /// What answers the requests of the methods of the family `vault`.
@@ -1131,6 +1144,7 @@ extension MethodHandler {
         case .fileTruncate: try self.file.fileTruncate(FileTruncateParameters(params: params), context)
         case .fileVersions: try self.file.fileVersions(FileVersionsParameters(params: params), context)
         case .fileWrite: try self.file.fileWrite(FileWriteParameters(params: params), context)
+        case .mountServe: try self.file.mountServe(MountServeParameters(params: params), context)
         case .hello: try self.vault.hello(HelloParameters(params: params), context)
         case .requestCancel: try self.vault.requestCancel(RequestCancelParameters(params: params), context)
         case .vaultBlockers: try self.vault.vaultBlockers(VaultBlockersParameters(params: params), context)
