@@ -1,6 +1,6 @@
 /// The name of an item: a path such as `github.com/token`, in one namespace for both stores.
 ///
-/// 1 to 4096 bytes of UTF-8; at most 64 components of 1 to 255 bytes between single slashes; no NUL; no component `.` or `..`.
+/// 1 to 4096 bytes of UTF-8: components of 1 to 255 bytes between single slashes; no NUL; no component `.` or `..`.
 public struct ItemName: Hashable, Sendable {
     /// The whole path.
     public let path: String
@@ -35,18 +35,16 @@ public struct ItemName: Hashable, Sendable {
         }
         // In one pass: a listing checks a hundred thousand names.
         let path = bytes.span
-        var (components, start) = (1, 0)
+        var start = 0
         for index in 0...path.count {
             if index < path.count {
                 if path[index] == 0 { return Fault(words: "it contains a NUL byte") }
                 if path[index] != UInt8(ascii: "/") { continue }
-                components += 1
             }
             if let fault = fault(inComponent: path.extracting(start..<index)) { return fault }
             start = index + 1
         }
-        if components <= Limits.nameComponents { return nil }
-        return Fault(words: "it has \(components) parts, more than \(Limits.nameComponents)", isOfLength: true)
+        return nil
     }
 
     private static func fault(inComponent part: Span<UInt8>) -> Fault? {

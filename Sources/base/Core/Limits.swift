@@ -15,7 +15,7 @@ public enum Limits {
     /// The bytes of one component of a name, as in `NAME_MAX`.
     public static let nameComponentBytes = 255
     /// The components of a name: each directory costs a look-up, and a listing holds their names.
-    public static let nameComponents = 64
+    public static let nameComponents = 2048
     /// The bytes of a keychain secret: a larger item is a document.
     public static let secretBytes = 32 << 10
     /// The bytes of a keychain item's attributes, serialised.
@@ -147,10 +147,6 @@ public enum Limits {
     package static let completedParts = 1000
     /// The bytes of names that the daemon keeps opened for completions, with their groups: about 200,000 names.
     package static let keptNameBytes = 8 << 20
-    /// The directories of which a mount remembers what the daemon has said a moment ago; of more, all are forgotten.
-    package static let rememberedDirectories = 2000
-    /// The entries of those directories.
-    package static let rememberedFiles = 20_000
     /// The mounts that a status names because they have not confirmed a lock: more tell nothing new.
     package static let unconfirmedMounts = 16
     /// Milliseconds for which `coffer lock` waits for mounts to confirm: dropping all pages takes some.
@@ -183,6 +179,27 @@ public enum Limits {
     public static let rsaBits = 8192
     /// Files that one connection has open: each holds a key and two descriptors.
     public static let handles = 256
+    /// Files that the programs of one mount have open.
+    package static let handlesOfMount = 2048
+    /// Mounts that one daemon answers.
+    package static let mounts = 64
+    /// Directories of a mount whose paths are remembered.
+    package static let pathsOfMount = 512
+    /// Users whose rights are remembered for a mount.
+    package static let usersOfMount = 64
+    /// The bytes that a daemon leaves to the next one of a mount.
+    package static let mountMemoryBytes = 512 << 10
+    /// The time for which the kernel believes what it was told of a file, in seconds: nobody else writes, and it is told of
+    /// every change by another client.
+    package static let kernelBelievesSeconds: UInt64 = 3600
+    /// The time for which the kernel believes that there is no file of a name, in seconds.
+    package static let kernelBelievesMissingSeconds: UInt64 = 1
+    /// Requests that the kernel sends without waiting for the answers, such as reads ahead.
+    package static let kernelRequestsInBackground = 12
+    /// Requests of a mount that are carried out at a time: each may have ``framePayloadBytes`` of content.
+    package static let kernelRequestsAtOnce = 16
+    /// Messages of the kernel that are taken before other work gets its turn, if none is a request.
+    package static let kernelMessagesAtOnce = 64
     /// Files that all connections have open together: within the descriptor limit of the daemon.
     public static let openFiles = 2048
     /// The names of a file: a change of its class writes the row of each.

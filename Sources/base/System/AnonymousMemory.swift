@@ -23,6 +23,9 @@ package struct AnonymousMemory: ~Copyable {
         _ = try retrying("lseek") { Int32(truncatingIfNeeded: lseek(number, 0, SEEK_SET)) }
     }
 
+    /// Gives the descriptor up, for who goes on writing.
+    package consuming func released() -> OwnedDescriptor { memory }
+
     /// Writes bytes, and ends the writing for good, as ``sealed()`` does.
     package consuming func sealed(with bytes: [UInt8]) throws(SystemError) -> OwnedDescriptor {
         unsafe try memory.write(all: bytes.span.bytes)

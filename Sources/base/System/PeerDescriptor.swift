@@ -31,6 +31,9 @@ package struct PeerDescriptor: ~Copyable, Sendable {
 
     package var isSocket: Bool { type == S_IFSOCK }
 
+    /// Whether it is the kernel's end of a mount: an open `/dev/fuse`.
+    package var isKernelFiles: Bool { coffer_is_kernel_files(number) == 1 }
+
     static func type(of number: Int32) -> mode_t? {
         let type = coffer_kind_of(number)
         return type < 0 ? nil : mode_t(type)

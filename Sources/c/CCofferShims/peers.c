@@ -18,6 +18,13 @@ int coffer_kind_of(int fd) {
     return found.stx_mode & S_IFMT;
 }
 
+int coffer_is_kernel_files(int fd) {
+    struct statx found;
+    if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE, &found) < 0) return -1;
+    // The numbers of /dev/fuse, which Linux never changes.
+    return S_ISCHR(found.stx_mode) && found.stx_rdev_major == 10 && found.stx_rdev_minor == 229;
+}
+
 static int file_id(int directory, const char *path, int flags, uint64_t *device, uint64_t *inode) {
     struct statx found;
     if (statx(directory, path, flags | AT_STATX_DONT_SYNC, STATX_INO, &found) < 0) return -1;

@@ -177,19 +177,15 @@ static void raise_to_maximum(int resource) {
     }
 }
 
-int coffer_forbid_dumps(void) {
+int coffer_harden_process(void) {
     struct rlimit none = {0, 0};
     raise_to_maximum(RLIMIT_MEMLOCK);
     raise_to_maximum(RLIMIT_NOFILE);
     // The Swift runtime's handlers print registers and the memory they point at.
     const int crashes[] = {SIGSEGV, SIGILL, SIGTRAP, SIGBUS, SIGFPE, SIGABRT, SIGQUIT};
     for (size_t index = 0; index < sizeof crashes / sizeof *crashes; index++) signal(crashes[index], SIG_DFL);
-    if (setrlimit(RLIMIT_CORE, &none) < 0) return -1;
-    return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
-}
-
-int coffer_harden_process(void) {
-    return coffer_forbid_dumps() < 0 ? -1 : prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    if (setrlimit(RLIMIT_CORE, &none) < 0 || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0) return -1;
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 }
 
 int coffer_wait_ready(int fd, short events, int stop) {
@@ -322,7 +318,7 @@ pid_t coffer_spawn_detached(const char *path, char *const *arguments) {
     return code == 0 ? child : -1;
 }
 
-pid_t coffer_spawn_tool(const char *path, char *const *arguments, int input, int output, int errors, bool keeps_blocked) {
+pid_t coffer_spawn_tool(const char *path, char *const *arguments, int input, int output, int errors, int fourth) {
     posix_spawnattr_t attributes;
     posix_spawn_file_actions_t actions;
     pid_t child = -1;
@@ -331,20 +327,20 @@ pid_t coffer_spawn_tool(const char *path, char *const *arguments, int input, int
         posix_spawnattr_destroy(&attributes);
         return -1;
     }
-    const int streams[] = {input, output, errors};
+    const int given[] = {input, output, errors, fourth};
+    const int count = fourth < 0 ? 3 : 4;
     // What this process ignores for itself is as usual in the other.
     sigset_t blocked, usual;
     sigemptyset(&blocked);
-    if (keeps_blocked) pthread_sigmask(SIG_SETMASK, NULL, &blocked);
     sigemptyset(&usual);
     sigaddset(&usual, SIGPIPE);
     sigaddset(&usual, SIGXFSZ);
     int code = posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
     if (code == 0) code = posix_spawnattr_setsigmask(&attributes, &blocked);
     if (code == 0) code = posix_spawnattr_setsigdefault(&attributes, &usual);
-    for (int stream = 0; stream <= 2 && code == 0; stream++)
-        code = posix_spawn_file_actions_adddup2(&actions, streams[stream], stream);
-    if (code == 0) code = posix_spawn_file_actions_addclosefrom_np(&actions, 3);
+    for (int number = 0; number < count && code == 0; number++)
+        code = posix_spawn_file_actions_adddup2(&actions, given[number], number);
+    if (code == 0) code = posix_spawn_file_actions_addclosefrom_np(&actions, count);
     if (code == 0) code = posix_spawnp(&child, path, &actions, &attributes, arguments, environ);
     posix_spawn_file_actions_destroy(&actions);
     posix_spawnattr_destroy(&attributes);

@@ -35,7 +35,7 @@ package final class FileSpot {
     var place: FileTree.Place? {
         get throws {
             if let known { return known }
-            let place = try last.flatMap { try tree.place($0.component, under: $0.parent, in: group, name) }
+            let place = try last.flatMap { try tree.place($0.component, under: $0.parent, in: group, name.quoted) }
             known = .some(place)
             return place
         }

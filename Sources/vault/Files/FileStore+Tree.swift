@@ -148,7 +148,7 @@ extension FileStore {
             var parent = FileTree.root
             for (index, component) in components.enumerated() {
                 let isLast = index == components.count - 1
-                if let place = try tree.place(component, under: parent, in: group, name) {
+                if let place = try tree.place(component, under: parent, in: group, name.quoted) {
                     if isLast {
                         try acceptDirectory(place, name, defaultClass, makesParents)
                     } else if place.kind != .directory {

@@ -86,12 +86,12 @@ struct FileTree {
         var parent = Self.root
         let components = name.components
         for component in components.dropLast() {
-            guard let next = try place(component, under: parent, in: group, name), next.kind == .directory else {
+            guard let next = try place(component, under: parent, in: group, name.quoted), next.kind == .directory else {
                 return nil
             }
             parent = next.id
         }
-        return try place(components[components.count - 1], under: parent, in: group, name)
+        return try place(components[components.count - 1], under: parent, in: group, name.quoted)
     }
 
     /// The file that a row describes.
@@ -122,7 +122,8 @@ struct FileTree {
     ) throws -> Int {
         var (parent, count) = (Self.root, 0)
         for component in components {
-            guard let next = try place(component, under: parent, in: group, subject), next.kind == .directory else {
+            guard let next = try place(component, under: parent, in: group, subject.quoted), next.kind == .directory
+            else {
                 break
             }
             try each(next)
@@ -137,11 +138,11 @@ struct FileTree {
         var parent = Self.root
         let components = name.components
         for component in components.dropLast() {
-            guard let next = try place(component, under: parent, in: group, name) else { return nil }
+            guard let next = try place(component, under: parent, in: group, name.quoted) else { return nil }
             if next.kind != .directory { return .notDirectory }
             parent = next.id
         }
-        switch try place(components[components.count - 1], under: parent, in: group, name)?.kind {
+        switch try place(components[components.count - 1], under: parent, in: group, name.quoted)?.kind {
         case nil, .file: return nil
         case .directory: return .isDirectory
         case .symbolicLink, .hardLink: return .isSymbolicLink
@@ -153,22 +154,22 @@ struct FileTree {
         _ component: Substring,
         under parent: Int64,
         in group: String,
-        _ subject: ItemName
+        _ subject: @autoclosure () -> String
     ) throws -> Place? {
         let found = try row(tagged: tag(component, under: parent, in: group), under: parent) { row in
-            let columns = try columns(of: row, subject.quoted)
-            let isReadable = try metadata(of: row, columns, subject.quoted).map { Node(columns, $0) }
+            let columns = try columns(of: row, subject())
+            let isReadable = try metadata(of: row, columns, subject()).map { Node(columns, $0) }
             return (columns: columns, node: isReadable)
         }
         guard let found else { return nil }
         let name = NameRow(id: found.columns.id, parent: parent)
         guard let target = found.columns.target else { return Place(found.columns, found.node, name) }
         let file = try row(numbered: target) { row in
-            let columns = try columns(of: row, subject.quoted)
-            let metadata = found.node == nil ? nil : try metadata(of: row, columns, subject.quoted)
+            let columns = try columns(of: row, subject())
+            let metadata = found.node == nil ? nil : try metadata(of: row, columns, subject())
             return Place(columns, metadata.map { Node(columns, $0) }, name)
         }
-        guard let file, file.isLinkable else { throw Self.dangling(subject.quoted) }
+        guard let file, file.isLinkable else { throw Self.dangling(subject()) }
         return file
     }
 
@@ -264,7 +265,7 @@ struct FileTree {
     func makeParents(of name: ItemName, in group: String, now: Int64) throws -> Int64 {
         var parent = Self.root
         for component in name.components.dropLast() {
-            if let next = try place(component, under: parent, in: group, name) {
+            if let next = try place(component, under: parent, in: group, name.quoted) {
                 guard next.kind == .directory else { throw CofferError.fileInTheWay(name) }
                 parent = next.id
             } else {

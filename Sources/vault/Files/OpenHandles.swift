@@ -37,8 +37,10 @@ package final class OpenHandles {
 
     /// The number of files that are being opened.
     private var reservedCount = 0
+    /// The most handles at a time.
+    private let limit: Int
 
-    package init() {}
+    package init(limit: Int = Limits.handles) { self.limit = limit }
 
     package var isEmpty: Bool { handles.isEmpty }
     /// The open files, in the order in which they were opened.
@@ -48,10 +50,10 @@ package final class OpenHandles {
 
     /// Reserves a place before a file is opened: otherwise several that are opened at once could exceed the limit.
     package func reserve() throws(CofferError) {
-        guard count < Limits.handles else {
+        guard count < limit else {
             throw CofferError(
                 .notAvailable,
-                "this connection has \(Limits.handles) files open, which is the most",
+                "this connection has \(limit) files open, which is the most",
                 hint: "close some",
                 reason: .tooManyOpen
             )

@@ -19,14 +19,32 @@ package final class Caller {
     /// The factors that this connection has presented.
     package let context = AuthenticationContext()
     /// The files that the connection has open.
-    package let handles = OpenHandles()
+    package let handles: OpenHandles
     /// The events that the connection has subscribed to.
     package let subscription = EventSubscription()
     /// What the connection has chosen.
     package let choice = ConnectionChoice()
 
-    package init(_ identity: ClientIdentity, _ rights: AccessRights, of tenant: Int = 0, program: HeldProgram? = nil) {
+    /// Whose changes its own are, so that it need not be notified of them: its process, or the number of its mount, below
+    /// zero; `nil` if it is unknown.
+    package let origin: Int32?
+
+    /// - Parameters:
+    ///   - identity: Who it is.
+    ///   - rights: What it may do.
+    ///   - tenant: The number of its tenant.
+    ///   - program: Its program, if its rights depend on that.
+    ///   - mount: The number of the mount whose programs it stands for, from 1 on; `nil` for a client of the socket.
+    package init(
+        _ identity: ClientIdentity,
+        _ rights: AccessRights,
+        of tenant: Int = 0,
+        program: HeldProgram? = nil,
+        mount: Int32? = nil
+    ) {
         self.identity = identity
+        origin = mount.map { -$0 } ?? identity.processID
+        handles = OpenHandles(limit: mount == nil ? Limits.handles : Limits.handlesOfMount)
         recorded = identity.recorded
         self.rights = rights
         self.program = program

@@ -296,7 +296,7 @@ package final class Catalog {
     /// - Parameter isDeferrable: Whether the request's changes may be synced later, if the caller's connection wants that.
     package func serve(_ caller: Caller, isDeferrable: Bool) {
         turn.isDeferring = isDeferrable && caller.choice.defersSyncs
-        changes.origin = caller.identity.processID
+        changes.origin = caller.origin
     }
 
     /// Makes the changes durable that were answered before they were on the disk, at once or with the commit of the turn.

@@ -5,7 +5,7 @@ package import CofferWire
 
 /// The answer of a handler: a result, and bytes that must not be in JSON.
 package struct Reply: ~Copyable {
-    package let result: JSONObject
+    package let value: any WireObject
     package let payload: SecretBytes?
     /// The protection of the payload's item: the payload must not outlive its key.
     package let protection: Protection?
@@ -13,10 +13,13 @@ package struct Reply: ~Copyable {
     package var items: [AuditedItem] = []
 
     package init(_ result: some WireObject, payload: consuming SecretBytes? = nil, protection: Protection? = nil) {
-        self.result = result.json
+        value = result
         self.payload = payload
         self.protection = protection
     }
+
+    /// The result, as it travels.
+    package var result: JSONObject { value.json }
 
     package consuming func takePayload() -> SecretBytes? { payload }
 }

@@ -56,6 +56,19 @@ extension Step {
         }
     }
 
+    /// Continues with the answer, instead of giving it.
+    ///
+    /// - Parameter next: Gets the answer.
+    package consuming func then(_ next: @escaping (consuming Reply) throws -> Step) throws -> Step {
+        switch consume self {
+        case .done(let reply): return try next(reply)
+        case .work(let item, let lane, let body): return .work(item, on: lane) { try body().then(next) }
+        case .claim(let claim, let body): return .claim(claim) { try body().then(next) }
+        case .committed(let body): return .committed { try body().then(next) }
+        case .again(let body): return .again { try body().then(next) }
+        }
+    }
+
     /// An empty answer.
     package static var done: Step { .done(Reply(Empty())) }
 }

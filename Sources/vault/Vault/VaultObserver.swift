@@ -1,4 +1,5 @@
 package import CofferCore
+package import CofferSystem
 package import CofferWire
 
 /// Carries out in the daemon what follows from a change of the keys.
@@ -31,8 +32,38 @@ package protocol VaultObserver: AnyObject {
     var uses: [ConnectionUse] { get }
     /// The answer that a service manager would get for a credential.
     func answer(to address: CredentialAddress, of client: ClientIdentity) -> CredentialAnswer
+    /// Answers a mount from now on.
+    func serveMount(_ mount: NewMount, of caller: Caller) throws(CofferError)
     /// Commits the changes so far, and sends their answers.
     func commit()
+}
+
+/// A mount that a client has made, and that the daemon is to answer.
+package final class NewMount {
+    /// The absolute path at which the client says that it is.
+    package let place: String
+    package let group: String
+    /// The number of the directory that is its root; 0 for all of the vault.
+    package let directory: Int64
+    package let isReadOnly: Bool
+    private var descriptor: OwnedDescriptor?
+
+    package init(
+        at place: String,
+        of group: String,
+        directory: Int64,
+        isReadOnly: Bool,
+        _ descriptor: consuming OwnedDescriptor
+    ) {
+        (self.place, self.group, self.directory, self.isReadOnly) = (place, group, directory, isReadOnly)
+        self.descriptor = .some(descriptor)
+    }
+
+    /// Takes its kernel's end out.
+    package func takeDescriptor() throws(CofferError) -> OwnedDescriptor {
+        guard let descriptor = descriptor.take() else { throw .takenTwice }
+        return descriptor
+    }
 }
 
 /// What a connection uses of the vault.

@@ -3,7 +3,6 @@
 #ifndef COFFER_SHIMS_H
 #define COFFER_SHIMS_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/epoll.h>
@@ -30,6 +29,8 @@ ssize_t coffer_receive(int socket, void *bytes, size_t count, int *fds, int capa
 
 // The type of a descriptor's file (S_IFREG, ...), as the kernel knows it: the file system is not asked.
 int coffer_kind_of(int fd);
+// Whether a descriptor is an open /dev/fuse. -1 if the kernel can't tell.
+int coffer_is_kernel_files(int fd);
 
 // The file at a path, as the kernel knows it. The last component is followed if it is a link of /proc.
 int coffer_file_id(const char *path, uint64_t *device, uint64_t *inode);
@@ -78,10 +79,8 @@ int coffer_signalfd_read(int fd);
 int coffer_timerfd(void);
 int coffer_timerfd_set(int fd, uint64_t nanoseconds);
 
-// No core dump, no ptrace by the same user, no handlers that print memory when the process crashes; all the descriptors
-// and locked memory that the limits allow. 0, or -1 if any of it failed.
-int coffer_forbid_dumps(void);
-// The same, and no new privileges.
+// No core dump, no ptrace by the same user, no handlers that print memory when the process crashes, no new privileges; all the
+// descriptors and locked memory that the limits allow. 0, or -1 if any of it failed.
 int coffer_harden_process(void);
 
 // Fills the places of standard streams that were closed, so that no other descriptor is taken for one.
@@ -150,9 +149,9 @@ pid_t coffer_spawn_detached(const char *path, char *const *arguments);
 // The environment of this process, up to a null pointer: a variable that Swift does not let touch.
 char **coffer_environment(void);
 
-// Starts a program, found in PATH, with the descriptors given as its streams and without any other of ours. No signal is
-// blocked in it, unless it keeps those that the calling thread blocks. Its pid, or -1.
-pid_t coffer_spawn_tool(const char *path, char *const *arguments, int input, int output, int errors, bool keeps_blocked);
+// Starts a program, found in PATH, with the descriptors given as its streams, one more as its descriptor 3 unless that is -1,
+// and without any other of ours. No signal is blocked in it. Its pid, or -1.
+pid_t coffer_spawn_tool(const char *path, char *const *arguments, int input, int output, int errors, int fourth);
 
 // Starts a program with an environment of its own, with the streams given and all descriptors that are not close-on-exec.
 // Signals are blocked and ignored as here, except that those given are not blocked. Its pid, or -1.

@@ -31,7 +31,7 @@ extension FileHandlers {
     /// Has clients notified of a change that is not synced, if it stays so for a moment.
     func announceLater(_ file: OpenFile, by call: Call) {
         guard openCatalog?.changes.isWanted == true else { return }
-        shared.filesInUse.noteUnannounced(file, by: call.caller.identity.processID)
+        shared.filesInUse.noteUnannounced(file, by: call.caller.origin)
     }
 
     /// Whether there are changes that are not synced, and of which no client was notified.
@@ -54,12 +54,12 @@ extension FileHandlers {
     /// Leaves the sync of a file to a later one, if its client wants that.
     ///
     /// - Returns: Whether it was left.
-    func defersSync(of file: OpenFile, _ call: Call) -> Bool {
-        guard call.caller.choice.defersSyncs, file.hasUnsyncedChunks, !file.isRevoked, !shared.filesInUse.areTooMany
+    func defersSync(of file: OpenFile, for caller: Caller) -> Bool {
+        guard caller.choice.defersSyncs, file.hasUnsyncedChunks, !file.isRevoked, !shared.filesInUse.areTooMany
         else {
             return false
         }
-        if shared.filesInUse.noteClosed(file, by: call.caller.identity.processID) { file.use.handleCount += 1 }
+        if shared.filesInUse.noteClosed(file, by: caller.origin) { file.use.handleCount += 1 }
         if shared.filesInUse.areMany { syncDeferred() }
         return true
     }

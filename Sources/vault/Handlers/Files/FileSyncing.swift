@@ -1,6 +1,6 @@
 internal import CofferFileContent
 internal import CofferCore
-internal import CofferFiles
+package import CofferFiles
 internal import CofferSystem
 package import CofferVault
 package import CofferWire
@@ -32,7 +32,7 @@ extension FileHandlers {
             release(handle)
             return .done
         }
-        guard handle.access.writes, let store = handle.store, !defersSync(of: handle.file, call) else {
+        guard handle.access.writes, let store = handle.store, !defersSync(of: handle.file, for: call.caller) else {
             return try close()
         }
         return synchronize(handle.file, store, call, then: close)
@@ -138,7 +138,7 @@ extension FileHandlers {
     // MARK: Closing
 
     /// Releases a handle that is not registered, or no longer.
-    func release(_ handle: OpenHandle) {
+    package func release(_ handle: OpenHandle) {
         let file = handle.file
         if handle.isWriter {
             handle.isWriter = false
@@ -156,7 +156,7 @@ extension FileHandlers {
     package func releaseHandles(of caller: Caller) {
         handlers.backup.endBackup(of: caller)
         for handle in caller.handles.takeAll() {
-            guard handle.access.writes, let store = handle.store else {
+            guard handle.access.writes, let store = handle.store, !defersSync(of: handle.file, for: caller) else {
                 release(handle)
                 continue
             }

@@ -342,7 +342,7 @@ private final class DirectoryProtection: SlicedWork {
 }
 
 extension CofferError {
-    fileprivate static func noDirectory(_ entry: FileEntry) -> CofferError {
+    static func noDirectory(_ entry: FileEntry) -> CofferError {
         CofferError(
             .param,
             "\(entry.quoted) is a file, and not a directory",

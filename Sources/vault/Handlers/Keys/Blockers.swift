@@ -27,7 +27,7 @@ private struct UsePosition {
     private let use: Use
 
     /// More than the handles and the requests that a connection can have.
-    private static let usesPerConnection = Int64(Limits.handles + Limits.requestsInFlight)
+    private static let usesPerConnection = Int64(Limits.handlesOfMount + Limits.requestsInFlight)
 
     var number: Int64 { Int64(connection.number) * Self.usesPerConnection + Int64(index) }
 
