@@ -1,0 +1,62 @@
+package import CofferCore
+internal import CofferFiles
+internal import CofferVault
+
+// What the kernel is told: changes by other clients, and locks.
+extension KernelMount {
+    /// Has the kernel write what programs have changed in mapped memory of files that are open, while the keys are there.
+    package func writeBack(_ notifier: MountNotifier) { notifier.post(.nodes(openFiles.nodes), to: device) }
+
+    /// Has the kernel drop all contents and attributes, whatever the classes: a class may have changed just now.
+    ///
+    /// - Parameter withNames: Whether names are sealed as well.
+    package func dropAll(withNames: Bool, _ notifier: MountNotifier) {
+        nodes.forgetPaths()
+        notifier.post(.nodes(nodes.all + [Self.root]), to: device)
+        if isResumed { try? dropAllOfStore(notifier) }
+        if withNames { notifier.post(.allEntries, to: device) }
+    }
+
+    /// Has the kernel drop the contents of all files that a lock can end.
+    private func dropAllOfStore(_ notifier: MountNotifier) throws {
+        var last: Int64 = 0
+        while true {
+            let numbers = try store.numbered.fileNumbers(behind: last, limit: Limits.entriesPerQuantum)
+            guard let next = numbers.last else { return }
+            notifier.post(.nodes(numbers.map { UInt64(clamping: $0) }), to: device)
+            last = next
+        }
+    }
+
+    /// Has the kernel look again at what another client has changed.
+    package func note(_ changes: [ItemChange], _ notifier: MountNotifier) {
+        for change in changes where change.store == .file && change.group.hasSameBytes(as: group) {
+            if let inode = change.inode { notifier.post(.nodes([UInt64(clamping: inode)]), to: device) }
+            nodes.forgetPaths()
+            for path in [change.formerName, change.name].compactMap(\.self) { noteEntry(path, notifier) }
+        }
+    }
+
+    /// Has the kernel look up an entry again, and list its directory anew.
+    private func noteEntry(_ path: String, _ notifier: MountNotifier) {
+        let slash = path.lastOffset(ofByte: UInt8(ascii: "/"))
+        let parent = slash.map { String(path.utf8.prefix($0)) ?? "" } ?? ""
+        let name = slash.map { String(path.utf8.dropFirst($0 + 1)) ?? "" } ?? path
+        guard let directory = number(ofDirectory: parent) else { return }
+        notifier.post(.entries([name], in: directory), to: device)
+        notifier.post(.nodes([directory]), to: device)
+    }
+
+    /// The kernel's number of a directory; `nil` if there is none, or it is not below the root of the mount.
+    private func number(ofDirectory path: String) -> UInt64? {
+        var row = FileStore.rootNumber
+        if !path.isEmpty {
+            guard let name = try? ItemName(path), let found = try? store.inode(of: name, in: group) else { return nil }
+            row = found
+        }
+        return row == facts.directory ? Self.root : UInt64(clamping: row)
+    }
+
+    /// The files that its programs have open.
+    package var openFileCount: Int { caller.handles.count }
+}

@@ -1,0 +1,209 @@
+import CKernelFiles
+import CofferCore
+import CofferKernelFiles
+import CofferTestSupport
+import CofferVault
+import CofferWire
+import Glibc
+import Testing
+
+/// A mount as the kernel sees it: requests by number.
+@Suite struct KernelMountTests {
+    @Test func `what is made is found by its number, and what is not there is none`() throws {
+        let kernel = try TestKernel()
+        #expect(try kernel.find("d") == nil)
+        let directory = try kernel.mkdir("d")
+        #expect(try kernel.find("d") == directory)
+        let file = try kernel.create("a", in: directory)
+        #expect(try kernel.find("a", in: directory) == file)
+        #expect(try kernel.write("hello", to: file) == 0)
+        #expect(try kernel.read(file) == "hello")
+        let attributes = try kernel.attributes(file)
+        #expect(attributes.size == 5 && attributes.mode == S_IFREG | 0o644 && attributes.nlink == 1)
+        #expect(attributes.uid == 1000 && attributes.ino == file)
+        try kernel.release(file, O_RDWR)
+    }
+
+    @Test func `a file that has lost its name goes on while it is open`() throws {
+        let kernel = try TestKernel()
+        let file = try kernel.create("a")
+        #expect(try kernel.write("kept", to: file) == 0)
+        #expect(try kernel.ask(FUSE_UNLINK, 1, TestKernel.text("a")).error == 0)
+        #expect(try kernel.find("a") == nil)
+        #expect(try kernel.read(file) == "kept")
+        #expect(try kernel.attributes(file).nlink == 0)
+        try kernel.release(file, O_RDWR)
+        #expect(throws: Errno(ESTALE)) { try kernel.attributes(file) }
+    }
+
+    @Test func `a directory that was removed has attributes, and lists nothing`() throws {
+        let kernel = try TestKernel()
+        let directory = try kernel.mkdir("d")
+        #expect(try kernel.ask(FUSE_RMDIR, 1, TestKernel.text("d")).error == 0)
+        #expect(try kernel.attributes(directory).nlink == 0)
+        #expect(try kernel.ask(FUSE_READDIR, directory, TestKernel.bytes(of: fuse_read_in())).body.isEmpty)
+    }
+
+    @Test func `unlink of a directory is EISDIR, rmdir of a file ENOTDIR`() throws {
+        let kernel = try TestKernel()
+        _ = try kernel.mkdir("d")
+        _ = try kernel.create("a")
+        #expect(try kernel.ask(FUSE_UNLINK, 1, TestKernel.text("d")).error == EISDIR)
+        #expect(try kernel.ask(FUSE_RMDIR, 1, TestKernel.text("a")).error == ENOTDIR)
+    }
+
+    // MARK: Listings
+
+    /// Lists the root in pages of some bytes; after each page, something is done.
+    private func list(_ kernel: TestKernel, pageBytes: UInt32, _ between: () throws -> Void = {}) throws -> [String] {
+        var names: [String] = []
+        var wanted = fuse_read_in()
+        wanted.size = pageBytes
+        while true {
+            let answer = try kernel.ask(FUSE_READDIR, 1, TestKernel.bytes(of: wanted))
+            if answer.body.isEmpty { return names }
+            var offset = 0
+            while offset < answer.body.count {
+                // A fuse_dirent: its number, its cookie, and the length of its name.
+                wanted.offset = try answer.read(UInt64.self, at: offset + 8)
+                let start = offset + 24
+                let end = start + Int(try answer.read(UInt32.self, at: offset + 16))
+                names.append(String(decoding: answer.body[start..<end], as: UTF8.self))
+                offset = (end + 7) & ~7
+            }
+            try between()
+        }
+    }
+
+    @Test(arguments: [64, 100, 4096, 1 << 17])
+    func `a listing has each entry once, however short its pages are`(_ pageBytes: UInt32) throws {
+        let kernel = try TestKernel()
+        let made = (0..<50).map { "file-\($0)" }
+        for name in made { try kernel.release(kernel.create(name), O_RDWR) }
+        #expect(try list(kernel, pageBytes: pageBytes).sorted() == ([".", ".."] + made).sorted())
+    }
+
+    @Test func `a listing goes on where it was, whatever is made and removed meanwhile`() throws {
+        let kernel = try TestKernel()
+        let made = (0..<40).map { "file-\($0)" }
+        for name in made { try kernel.release(kernel.create(name), O_RDWR) }
+        var next = 0
+        let listed = try list(kernel, pageBytes: 200) {
+            _ = try kernel.ask(FUSE_UNLINK, 1, TestKernel.text("file-\(39 - next)"))
+            try kernel.release(kernel.create("new-\(next)"), O_RDWR)
+            next += 1
+        }
+        #expect(Set(listed).count == listed.count)
+        #expect(Set(made.prefix(40 - next)).isSubset(of: listed))
+    }
+
+    // MARK: Read only
+
+    @Test func `a mount that is read only changes nothing`() throws {
+        let stepper = try Stepper(passcode: nil)
+        let writing = try TestKernel(stepper)
+        let file = try writing.create("a")
+        try writing.release(file, O_RDWR)
+        let kernel = try TestKernel(stepper, isReadOnly: true)
+        #expect(try kernel.find("a") == file)
+        #expect(try kernel.open(file) == 0)
+        #expect(try kernel.open(file, O_RDWR) == EROFS)
+        #expect(try kernel.write("x", to: file) == EROFS)
+        #expect(try kernel.ask(FUSE_UNLINK, 1, TestKernel.text("a")).error == EROFS)
+        #expect(throws: Errno(EROFS)) { try kernel.mkdir("d") }
+    }
+
+    // MARK: Another daemon
+
+    @Test func `another daemon goes on with what programs have open`() throws {
+        let kernel = try TestKernel()
+        let file = try kernel.create("a")
+        #expect(try kernel.write("one", to: file) == 0)
+        try kernel.restartDaemon()
+        #expect(try kernel.read(file) == "one")
+        #expect(try kernel.write("two", to: file, at: 3) == 0)
+        #expect(try kernel.read(file) == "onetwo")
+        #expect(try kernel.ask(FUSE_FSYNC, file, TestKernel.bytes(of: fuse_fsync_in())).error == 0)
+        try kernel.release(file, O_RDWR)
+        #expect(try kernel.open(file) == 0)
+    }
+
+    @Test func `a change that was carried out and not answered is answered as done`() throws {
+        let kernel = try TestKernel()
+        let mkdir = TestKernel.bytes(of: fuse_mkdir_in(mode: 0o755, umask: 0)) + TestKernel.text("d")
+        let link = TestKernel.text("l") + TestKernel.text("target")
+        var file = fuse_mknod_in()
+        file.mode = S_IFREG | 0o600
+        let mknod = TestKernel.bytes(of: file) + TestKernel.text("n")
+        let made = [
+            (FUSE_MKDIR, mkdir), (FUSE_SYMLINK, link), (FUSE_CREATE, TestKernel.creation("c")), (FUSE_MKNOD, mknod),
+        ]
+        for (opcode, body) in made {
+            try kernel.ask(opcode, 1, body, .carriedOut)
+            try kernel.restartDaemon()
+            let answer = try kernel.ask(opcode, 1, body, repeating: kernel.last)
+            #expect(answer.error == 0 && answer.body.count >= MemoryLayout<fuse_entry_out>.size, "\(opcode.rawValue)")
+            // A program that asks for the first time is told.
+            #expect(try kernel.ask(opcode, 1, body).error == EEXIST, "\(opcode.rawValue)")
+        }
+        for (opcode, name) in [(FUSE_RMDIR, "d"), (FUSE_UNLINK, "l"), (FUSE_UNLINK, "n")] {
+            try kernel.ask(opcode, 1, TestKernel.text(name), .carriedOut)
+            try kernel.restartDaemon()
+            #expect(try kernel.ask(opcode, 1, TestKernel.text(name), repeating: kernel.last).error == 0, "\(name)")
+            #expect(try kernel.ask(opcode, 1, TestKernel.text(name)).error == ENOENT, "\(name)")
+        }
+    }
+
+    @Test func `a rename and an exchange are made once`() throws {
+        let kernel = try TestKernel()
+        let (one, other) = (try kernel.create("a"), try kernel.create("b"))
+        var renamed = fuse_rename2_in()
+        renamed.newdir = 1
+        let rename = TestKernel.bytes(of: renamed) + TestKernel.text("a") + TestKernel.text("c")
+        try kernel.ask(FUSE_RENAME2, 1, rename, .carriedOut)
+        try kernel.restartDaemon()
+        #expect(try kernel.ask(FUSE_RENAME2, 1, rename, repeating: kernel.last).error == 0)
+        #expect(try kernel.find("c") == one)
+        renamed.flags = UInt32(RENAME_EXCHANGE)
+        let exchange = TestKernel.bytes(of: renamed) + TestKernel.text("c") + TestKernel.text("b")
+        try kernel.ask(FUSE_RENAME2, 1, exchange, .carriedOut)
+        let number = kernel.last
+        for _ in 0..<2 {
+            try kernel.restartDaemon()
+            #expect(try kernel.ask(FUSE_RENAME2, 1, exchange, repeating: number).error == 0)
+            #expect(try kernel.find("b") == one && kernel.find("c") == other)
+        }
+        // Begun, and not carried out.
+        #expect(try kernel.ask(FUSE_RENAME2, 1, exchange).error == 0)
+        #expect(try kernel.find("c") == one && kernel.find("b") == other)
+    }
+
+    @Test func `a request that has ended two daemons is EIO, and no other one is`() throws {
+        let kernel = try TestKernel()
+        let wanted = TestKernel.bytes(of: fuse_getattr_in())
+        try kernel.ask(FUSE_GETATTR, 1, wanted, .begun)
+        let number = kernel.last
+        for _ in 0..<2 {
+            try kernel.restartDaemon()
+            try kernel.ask(FUSE_GETATTR, 1, wanted, repeating: number, .begun)
+        }
+        try kernel.restartDaemon()
+        #expect(try kernel.ask(FUSE_GETATTR, 1, wanted, repeating: number).error == EIO)
+        #expect(try kernel.ask(FUSE_GETATTR, 1, wanted).error == 0)
+        #expect(try kernel.ask(FUSE_GETATTR, 1, wanted, repeating: 4).error == 0)
+    }
+
+    // MARK: Numbers that nothing has
+
+    @Test func `a number that no file has is ESTALE, and ends nothing`() throws {
+        let kernel = try TestKernel()
+        for node in [2, 1 << 63, .max] as [UInt64] {
+            #expect(throws: Errno(ESTALE)) { try kernel.attributes(node) }
+            #expect(try kernel.open(node) == ESTALE)
+            #expect(try kernel.write("x", to: node) == ESTALE)
+            #expect(throws: Errno(ESTALE)) { try kernel.read(node) }
+            #expect(try kernel.find("a", in: node) == nil)
+            #expect(throws: Errno(ESTALE)) { try kernel.mkdir("a", in: node) }
+        }
+    }
+}
