@@ -7,7 +7,7 @@ import PackageDescription
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 
 let c: [Target] = [
-    .systemLibrary(name: "CFuse", pkgConfig: "fuse3", providers: [.apt(["libfuse3-dev"])]),
+    .systemLibrary(name: "CKernelFiles"),
     .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
@@ -71,10 +71,17 @@ let vault: [Target] = [
 
 let daemon: [Target] = [
     .target(
+        name: "CofferKernelFiles",
+        dependencies: [
+            "CKernelFiles", "CofferCore", "CofferFiles", "CofferHandlers", "CofferKeys", "CofferMemory", "CofferSystem",
+            "CofferVault", "CofferWire",
+        ]
+    ),
+    .target(
         name: "CofferService",
         dependencies: [
-            "CofferAudit", "CofferCore", "CofferFiles", "CofferHandlers", "CofferKeychain", "CofferKeys",
-            "CofferMemory", "CofferRights", "CofferRouting", "CofferSystem", "CofferVault", "CofferWire",
+            "CofferAudit", "CofferCore", "CofferFiles", "CofferHandlers", "CofferKernelFiles", "CofferKeychain",
+            "CofferKeys", "CofferMemory", "CofferRights", "CofferRouting", "CofferSystem", "CofferVault", "CofferWire",
         ]
     ),
     .target(name: "CofferBus", dependencies: ["CofferCore", "CofferSystem", "CSystemd"]),
@@ -85,12 +92,6 @@ let client: [Target] = [
     .target(
         name: "CofferFoundation",
         dependencies: ["CofferClient", "CofferCore", "CofferSystem", "CofferWire"]
-    ),
-    .target(
-        name: "CofferMount",
-        dependencies: [
-            "CFuse", "CofferClient", "CofferCore", "CofferMemory", "CofferProcesses", "CofferSystem", "CofferWire",
-        ]
     ),
 ]
 
@@ -195,7 +196,6 @@ func ordered(_ program: String) -> [LinkerSetting] {
 
 let programs: [Target] = [
     .executableTarget(name: "coffer", dependencies: ["CofferCommands"], linkerSettings: small + ordered("coffer")),
-    .executableTarget(name: "coffer-mount", dependencies: ["CofferMount"], linkerSettings: small),
     .executableTarget(
         name: "cofferd",
         dependencies: ["CofferBus", "CofferCore", "CofferMemory", "CofferService", "CofferSystem", "CSystemd"],
@@ -282,7 +282,7 @@ let tests: [Target] =
                 "CofferSystem", "CofferTestSupport", "CofferWire", "CSodium",
             ]
         ),
-        .testTarget(name: "MountTests", dependencies: ["CFuse", "CofferFoundation", "CofferTestSupport"]),
+        .testTarget(name: "MountTests", dependencies: ["CCofferShims", "CofferFoundation", "CofferTestSupport"]),
         .testTarget(name: "SystemdTests", dependencies: ["CofferTestSupport"]),
     ]
     + (base + vault + daemon + client + cli).map(roomTests)
@@ -296,7 +296,8 @@ let fuzzer: [Target] =
 let sanitized: [Target]? =
     Context.environment["COFFER_SANITIZE"] == nil
     ? nil
-    : c + base + vault + (daemon + client).filter { ["CofferClient", "CofferService"].contains($0.name) }
+    : c + base + vault
+        + (daemon + client).filter { ["CofferClient", "CofferKernelFiles", "CofferService"].contains($0.name) }
         + tests.filter { $0.name == "CofferTestSupport" } + (base + vault).map(roomTests)
         + [.target(name: "CSanitizer", path: "Tests/CSanitizer")]
 for target in sanitized ?? [] where target.name == "CofferTestSupport" { target.dependencies.append("CSanitizer") }
@@ -309,7 +310,6 @@ let package = Package(
             .library(name: "CofferClient", targets: ["CofferClient", "CofferCore", "CofferWire"]),
             .library(name: "CofferFoundation", targets: ["CofferFoundation"]),
             .executable(name: "coffer", targets: ["coffer"]),
-            .executable(name: "coffer-mount", targets: ["coffer-mount"]),
             .executable(name: "cofferd", targets: ["cofferd"]),
         ],
     dependencies: [

@@ -21,7 +21,7 @@ enum MountBenchmark: Benchmark {
         let busy = try vault.memory()
         try encrypted?.unmount()
         try vault.unmount()
-        print(results, plan, (busy.mount - idle.mount, busy.daemon - idle.daemon), hasOther: encrypted != nil)
+        print(results, plan, busy - idle, hasOther: encrypted != nil)
     }
 
     private static func measure(
@@ -42,7 +42,7 @@ enum MountBenchmark: Benchmark {
     private static func print(
         _ results: [MountResult],
         _ plan: MountPlan,
-        _ growth: (mount: Int, daemon: Int),
+        _ growth: Int,
         hasOther: Bool
     ) {
         Swift.print("\nHow fast are programs in a mounted vault?\n")
@@ -61,12 +61,10 @@ enum MountBenchmark: Benchmark {
             \(plan.inserts.grouped) inserts by sqlite3,
             a commit each. The fastest of \(plan.rounds) rounds on each side. What is read is in the page cache of the sealed \
             files, on both sides.
-            The memory of the mount has grown by \(growth.mount.asMebibytes), and that of the daemon by \
-            \(growth.daemon.asMebibytes).
+            The memory of the daemon has grown by \(growth.asMebibytes).
             """
         )
-        Figures.keep("mount: memory of the mount beyond idle", bytes: plan.fileBytes, .kibibytes(growth.mount))
-        Figures.keep("mount: memory of the daemon beyond idle", bytes: plan.fileBytes, .kibibytes(growth.daemon))
+        Figures.keep("mount: memory of the daemon beyond idle", bytes: plan.fileBytes, .kibibytes(growth))
         if !hasOther { Swift.print("gocryptfs is not installed, or /dev/fuse can't be used: skipped") }
     }
 }

@@ -3,16 +3,19 @@ import CofferCore
 import CofferTestSupport
 import Foundation
 
-/// A program that works in a mount, while the daemon or the mount is killed, or calls of the daemon fail.
+/// A program that works in a mount, while the daemon is killed, the kernel ends the mount or calls of the daemon fail.
 ///
-/// What was synced is there, the tree is as it was answered, and the mount shows what the vault has.
+/// What was answered is there, and the mount shows what the vault has.
 final class MountedCampaign {
-    private enum Event: CaseIterable { case daemonKill, mountKill, failingCall, failingDisk }
+    private enum Event: CaseIterable { case daemonKill, mountEnd, failingCall, failingDisk }
+
+    /// What may happen here: only root may end the kernel's connection.
+    private static let events = Event.allCases.filter { $0 != .mountEnd || geteuid() == 0 }
 
     private let directory: TemporaryDirectory
     private let control: Control
     private let daemon: DaemonProcess
-    private var mount: MountedVault
+    private let mount: MountedVault
 
     private static let casesOfVault = 50
 
@@ -42,7 +45,7 @@ final class MountedCampaign {
     }
 
     private func interrupt(_ root: String, _ random: inout Generator, _ report: Report) throws {
-        let event = random.chance(0.4) ? .daemonKill : random.pick(Event.allCases)
+        let event = random.chance(0.4) ? .daemonKill : random.pick(Self.events)
         let isEnding = Shared(false)
         let clock = Shared<Int64>(0)
         let writer = TreeWriter(
@@ -74,7 +77,8 @@ final class MountedCampaign {
         }
         try recover(event, report)
         do {
-            try check(writer.record, event == .mountKill ? .clientEnd : .daemonEnd)
+            // What was written is the daemon's before it is answered, whoever ends then.
+            try check(writer.record, [.daemonKill, .mountEnd].contains(event) ? .clientEnd : .daemonEnd)
         } catch {
             throw Fault("\(event)\(failure.map { ", \($0)" } ?? ""): \(inWords(error))")
         }
@@ -87,11 +91,11 @@ final class MountedCampaign {
         switch event {
         case .daemonKill:
             isEnding.value = true
-            try daemon.restart()
-            return [EIO]
-        case .mountKill:
+            daemon.kill()
+            return [ENOTCONN, ECONNABORTED]
+        case .mountEnd:
             isEnding.value = true
-            mount.kill()
+            try mount.abort()
             return [ENOTCONN, ECONNABORTED]
         case .failingCall, .failingDisk:
             let isFull = random.chance(0.5)
@@ -107,12 +111,13 @@ final class MountedCampaign {
     }
 
     private func recover(_ event: Event, _ report: Report) throws {
-        if let ending = daemon.ending {
+        if event == .mountEnd { return try mount.mount() }
+        guard let ending = daemon.ending else { return }
+        if event != .daemonKill {
             guard case .exit = ending else { throw Fault("the daemon has ended: \(ending)") }
             report.tally("the daemon has given up")
-            try daemon.restart()
         }
-        if event == .mountKill { mount = try MountedVault(of: daemon) }
+        try mount.restart()
     }
 
     private func check(_ record: TreeRecord, _ interruption: TreeRecord.Interruption) throws {

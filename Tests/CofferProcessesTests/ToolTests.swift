@@ -34,17 +34,22 @@ import Testing
         #expect(outcome.lastWords == "no such key")
     }
 
-    @Test(arguments: [true, false]) func `a tool is ended by a signal that is blocked here, unless it keeps that`(
-        keepsBlocked: Bool
-    ) throws {
+    @Test func `a tool is ended by a signal that is blocked here`() throws {
         let signals = try HeldSignals([SIGUSR1])
-        var answer = [UInt8](repeating: 0, count: 8)
-        let outcome = try answer.withUnsafeMutableBytes {
-            try Tool.run("sh", ["-c", "kill -USR1 $$; printf goes"], into: $0, keepsBlockedSignals: keepsBlocked)
-        }
+        let outcome = try run("sh", ["-c", "kill -USR1 $$; printf goes"])
         withExtendedLifetime(signals) {}
-        #expect(outcome.isSuccess == keepsBlocked)
-        #expect(outcome.count == (keepsBlocked ? 4 : 0))
+        #expect(!outcome.isSuccess)
+        #expect(outcome.answer.isEmpty)
+    }
+
+    @Test func `a tool gets one descriptor besides its streams if it is passed, as number 3`() throws {
+        let file = try OwnedDescriptor.open("/dev/null", O_RDONLY)
+        var answer = [UInt8](repeating: 0, count: 64)
+        let outcome = try answer.withUnsafeMutableBytes {
+            let script = "readlink /proc/self/fd/3; ls /proc/self/fd | wc -l"
+            return try Tool.run("sh", ["-c", script], into: $0, passing: file.number)
+        }
+        #expect(String(decoding: answer.prefix(outcome.count), as: UTF8.self) == "/dev/null\n5\n")
     }
 
     @Test func `a tool has none of our descriptors, and no more room than is given`() throws {

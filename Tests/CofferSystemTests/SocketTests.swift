@@ -327,4 +327,19 @@ private func send(_ descriptors: [Int32], on socket: Int32) throws {
             #expect(after == before)
         }
     }
+
+    @Test func `a receiver gets the descriptor that was sent, without waiting for one`() throws {
+        let receiver = try DescriptorReceiver.make()
+        var isThere = false
+        if let _ = try receiver.receive() { isThere = true }
+        #expect(!isThere)
+        let file = try OwnedDescriptor.open("/dev/null", O_RDONLY)
+        #expect(try receiver.sender.sendText("\0", passing: file.number) == 1)
+        var found: (String, Bool)?
+        if let got = try receiver.receive() {
+            let path = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(got.number)")
+            found = (path, got.number != file.number)
+        }
+        #expect(found?.0 == "/dev/null" && found?.1 == true)
+    }
 }

@@ -1,13 +1,12 @@
 import Foundation
 
-/// The real `coffer-mount` on a vault of its own.
+/// A vault of its own that `coffer mount` has mounted.
 package final class MountedVault {
-    /// The daemon, whose vault is mounted.
+    /// The daemon, whose vault is mounted, and which answers the kernel.
     package let daemon: DaemonProcess
     /// The directory at which it is mounted.
     package let path: String
-    private let process = Process()
-    private let errorPath: String
+    private let options: [String]
 
     /// Whether FUSE can be used here: not in containers without its device, and by users whom its mode keeps out.
     package static let isPossible: Bool = {
@@ -16,13 +15,13 @@ package final class MountedVault {
         return descriptor >= 0
     }()
 
-    /// Mounts a vault, and waits until it is there.
+    /// Mounts a vault.
     ///
     /// - Parameters:
     ///   - daemon: The daemon of an existing vault; `nil` makes a vault.
     ///   - passcode: The passcode of a new vault; `nil` for none.
     ///   - daemonOptions: Options of the daemon of a new vault.
-    ///   - options: Options of `coffer-mount`.
+    ///   - options: Options of `coffer mount`.
     package init(
         of daemon: DaemonProcess? = nil,
         passcode: String? = nil,
@@ -30,21 +29,10 @@ package final class MountedVault {
         _ options: [String] = []
     ) throws {
         self.daemon = try daemon ?? Self.makeVault(passcode, daemonOptions)
-        let directory = self.daemon.directory
-        path = directory.appending("mount-\(UInt32.random(in: 0...UInt32.max))")
-        errorPath = path + ".errors"
+        self.options = options
+        path = self.daemon.directory.appending("mount-\(UInt32.random(in: 0...UInt32.max))")
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
-        // Foundation passes on the signals that the threads of tasks block, with which it could not be ended.
-        process.executableURL = URL(filePath: "/usr/bin/env")
-        let program = "\(Project.binaries)/coffer-mount"
-        process.arguments =
-            ["--default-signal", program, path, "--socket", self.daemon.socketPath, "--foreground"] + options
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = FileHandle.nullDevice
-        try Data().write(to: URL(filePath: errorPath))
-        process.standardError = FileHandle(forWritingAtPath: errorPath)
-        try process.run()
-        try awaitMount()
+        try mount()
     }
 
     private static func makeVault(_ passcode: String?, _ options: [String]) throws -> DaemonProcess {
@@ -55,23 +43,22 @@ package final class MountedVault {
         return daemon
     }
 
-    private func awaitMount() throws {
-        for _ in 0..<6000 {
-            if isMounted { return }
-            if !process.isRunning { throw MountError(errors) }
-            usleep(10_000)
-        }
-        throw MountError("it does not mount")
+    /// Mounts it again at the same place, after its mount has ended.
+    package func mount() throws {
+        let made = try daemon.coffer(["mount", path] + options)
+        guard made.status == 0 else { throw MountError(made.errors) }
+    }
+
+    /// Starts the daemon again after a kill, which ends the mount, and mounts it again.
+    package func restart() throws {
+        try daemon.restart()
+        try mount()
     }
 
     deinit {
         kill()
-        _ = try? runCommand("/bin/umount", ["-l", path])
         rmdir(path)
     }
-
-    /// What it has written to standard error.
-    package var errors: String { (try? String(contentsOfFile: errorPath, encoding: .utf8)) ?? "" }
 
     /// Whether something is mounted there.
     package var isMounted: Bool {
@@ -79,31 +66,23 @@ package final class MountedVault {
         return table.contains(" \(path) fuse.coffer ")
     }
 
-    /// The process of the mount.
-    package var processID: Int32 { process.processIdentifier }
-
-    /// Kills the process of the mount.
-    package func kill() {
-        guard process.isRunning else { return }
-        Foundation.kill(process.processIdentifier, SIGKILL)
-        process.waitUntilExit()
+    /// Unmounts it in order.
+    package func unmount() throws {
+        let ended = try daemon.coffer(["umount", path])
+        guard ended.status == 0 else { throw MountError(ended.errors) }
     }
 
-    /// Ends the mount as the service manager does.
-    ///
-    /// - Returns: Its exit code.
-    package func stop() -> Int32 {
-        process.terminate()
-        process.waitUntilExit()
-        return process.terminationStatus
-    }
+    /// Takes the mount out of the tree, whoever uses it.
+    package func kill() { _ = try? runCommand("/bin/umount", ["-l", path]) }
 
-    /// Waits for the process, after it was unmounted.
-    ///
-    /// - Returns: Its exit code.
-    package func waitUntilExit() -> Int32 {
-        process.waitUntilExit()
-        return process.terminationStatus
+    /// Ends the kernel's connection to the daemon, which only root may do: everything below the directory is `ENOTCONN`.
+    package func abort() throws {
+        // While a directory of it is open, the mount stays in the tree.
+        let directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        defer { close(directory) }
+        guard directory >= 0, umount2(path, Int32(MNT_FORCE)) < 0, errno == EBUSY else {
+            throw MountError("the mount can't be aborted: errno \(errno)")
+        }
     }
 
     /// The path of a file in the mount.

@@ -8,7 +8,7 @@ package final class TwinDirectories {
         let flags: Int32
     }
 
-    private(set) var roots: [String]
+    let roots: [String]
     var random: Numbers
     private var open: [OpenPair] = []
     private let names = (0..<12).map { "n\($0)" }
@@ -46,19 +46,6 @@ package final class TwinDirectories {
         for pair in open { pair.numbers.forEach { close($0) } }
         open = []
     }
-
-    /// Syncs every file of the first directory.
-    package func syncAll() {
-        for path in FileManager.default.subpaths(atPath: roots[0]) ?? [] {
-            let number = Foundation.open("\(roots[0])/\(path)", O_RDONLY)
-            if number < 0 { continue }
-            fsync(number)
-            close(number)
-        }
-    }
-
-    /// Goes on with the first directory at another path.
-    package func move(to path: String) { roots[0] = path }
 
     // MARK: Operations
 

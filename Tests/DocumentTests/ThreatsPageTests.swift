@@ -111,8 +111,8 @@ import Testing
             "refusalsPerSecond": Limits.refusalsPerSecond, "auditWaitingRecords": Limits.auditWaitingRecords,
             "accessRules": Limits.accessRules,
             "credentialConnections": Limits.credentialConnections, "agentConnections": Limits.agentConnections,
-            "closedFiles": Limits.closedFiles, "rememberedDirectories": Limits.rememberedDirectories,
-            "rememberedFiles": Limits.rememberedFiles, "unsyncedBytes": Int(Limits.unsyncedBytes),
+            "closedFiles": Limits.closedFiles, "mounts": Limits.mounts, "handlesOfMount": Limits.handlesOfMount,
+            "unsyncedBytes": Int(Limits.unsyncedBytes),
         ]
         let text = rows.map { $0[2] + $0[3] }.joined(separator: "\n")
         for (name, value) in named {

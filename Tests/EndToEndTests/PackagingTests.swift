@@ -22,7 +22,7 @@ import Testing
         #expect(made.status == 0, "\(made.errors)")
         var pages: [String: String] = [:]
         for page in [
-            "coffer.1", "coffer-mount.1", "cargo-credential-coffer.1", "docker-credential-coffer.1",
+            "coffer.1", "cargo-credential-coffer.1", "docker-credential-coffer.1",
             "git-credential-coffer.1", "cofferd.8", "cofferd.conf.5",
         ] {
             let shown = try run("man --warnings --local-file \"$1\"", directory.appending(page))
@@ -113,7 +113,7 @@ import Testing
         let made = try run("packaging/deb --programs \"$1\" --output \"$2\"", Project.binaries, directory.path)
         #expect(made.status == 0, "\(made.errors)")
         let packages = made.text.split(separator: "\n").map { String($0) }
-        #expect(packages.count == 4)
+        #expect(packages.count == 3)
         // The programs under test find the libraries of Swift where it is installed; those that are released need none.
         let found = try run(
             "cd \"$1\"; lintian --allow-root --fail-on error,warning --suppress-tags custom-library-search-path *.deb",
@@ -129,6 +129,7 @@ import Testing
                 "/usr/share/zsh/vendor-completions/_git-credential-coffer",
                 "/usr/share/fish/vendor_completions.d/docker-credential-coffer.fish",
                 "/usr/share/man/man1/coffer.1.gz", "/usr/share/doc/coffer/CLI.md",
+                "/usr/lib/systemd/user/coffer-mount.service",
             ],
             "cofferd": [
                 "/usr/bin/cofferd", "/usr/lib/systemd/system/cofferd.service", "/usr/lib/systemd/user/cofferd.socket",
@@ -137,10 +138,6 @@ import Testing
                 "/usr/share/doc/cofferd/examples/configuration-management.conf",
                 "/usr/share/man/man8/cofferd.8.gz", "/usr/share/man/man5/cofferd.conf.5.gz",
                 "/usr/share/apparmor/extra-profiles/usr.bin.cofferd",
-            ],
-            "coffer-mount": [
-                "/usr/bin/coffer-mount", "/usr/lib/systemd/user/coffer-mount.service",
-                "/usr/share/man/man1/coffer-mount.1.gz",
             ],
             "libpam-coffer": [
                 "/usr/share/pam-configs/coffer", "/usr/share/man/man8/pam_coffer.8.gz",

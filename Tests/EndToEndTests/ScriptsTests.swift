@@ -77,9 +77,7 @@ import Testing
         #expect(tried.status == 99)
         let installed = try #require(tried.errors.firstMatch(of: /installing (.*)/)).1.split(separator: " ")
         #expect(
-            installed == [
-                "gcc", "libfuse3-dev", "libsodium-dev", "libsqlite3-dev", "libsystemd-dev", "pkg-config", "systemd",
-            ]
+            installed == ["gcc", "libsodium-dev", "libsqlite3-dev", "libsystemd-dev", "pkg-config", "systemd"]
         )
     }
 
@@ -90,7 +88,7 @@ import Testing
         let machine = ["apt-get": lacking, "swift": compiler, "dpkg-buildpackage": "exit 1\n"]
         let built = try run("deb", options, with: Self.bare.merging(machine) { $1 })
         #expect(built.status == 1)
-        for product in ["cofferd", "coffer", "coffer-mount"] {
+        for product in ["cofferd", "coffer"] {
             #expect(built.errors.contains("--product \(product): no order\n"), "\(built.errors)")
         }
         #expect(built.errors.contains("E: Unable to locate package valgrind\n") == options.isEmpty)

@@ -76,13 +76,12 @@ import Testing
         "Glibc": [
             "CofferBackup", "CofferBackupCommands", "CofferBus", "CofferCommandSupport", "CofferCommands",
             "CofferCrypto", "cofferd", "CofferFileContent", "CofferFiles", "CofferHandlers", "CofferImportExport",
-            "CofferMount", "CofferProcesses", "CofferProvision", "CofferSecretFormats", "CofferSSHAgent",
-            "CofferSystem", "CofferTerminal", "CofferVault", "CofferVaultCommands",
+            "CofferProcesses", "CofferProvision", "CofferSecretFormats", "CofferSSHAgent", "CofferSystem",
+            "CofferTerminal", "CofferVault", "CofferVaultCommands",
         ],
         "Synchronization": [
             "CofferBackup", "CofferClient", "CofferCommandSupport", "CofferCrypto", "cofferd", "CofferFileContent",
-            "CofferFoundation", "CofferMemory", "CofferMount", "CofferService", "CofferSystem", "CofferTerminal",
-            "CofferVault",
+            "CofferFoundation", "CofferMemory", "CofferService", "CofferSystem", "CofferTerminal", "CofferVault",
         ],
     ]
 

@@ -1,4 +1,4 @@
-import CFuse
+import CCofferShims
 import Foundation
 import Testing
 

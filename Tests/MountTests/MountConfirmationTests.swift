@@ -1,4 +1,3 @@
-import CFuse
 import CofferTestSupport
 import Foundation
 import Testing
@@ -40,23 +39,5 @@ struct MountConfirmationTests {
             #expect(locked.errors.isEmpty, "\(locked.errors)")
             #expect(try mount.daemon.coffer(["unlock"], passcode: DaemonProcess.passcode).status == 0)
         }
-    }
-
-    @Test func `a mount that is stopped is named, until it goes on`() throws {
-        let secret = try makeSecret()
-        defer { munmap(secret.pages, secret.count) }
-        kill(mount.processID, SIGSTOP)
-        defer { kill(mount.processID, SIGCONT) }
-        let locked = try coffer("lock", "--now")
-        #expect(locked.status == 0)
-        #expect(locked.text == "locked\n")
-        for text in [locked.errors, try coffer("status").text] {
-            #expect(text.contains(mount.path) && text.contains("(process \(mount.processID))"), "\(text)")
-        }
-        #expect(try coffer("status", "--json").text.contains(#""unconfirmed":[{"place":"\#(mount.path)""#))
-        kill(mount.processID, SIGCONT)
-        #expect(try settles { try !coffer("status", "--json").text.contains("unconfirmed") })
-        #expect(cachedPages(secret) == 0)
-        #expect(try coffer("lock", "--now").errors.isEmpty)
     }
 }

@@ -1,4 +1,4 @@
-import CFuse
+import CCofferShims
 import CofferTestSupport
 import Foundation
 import Testing

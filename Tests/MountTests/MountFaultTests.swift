@@ -1,78 +1,116 @@
 import CofferTestSupport
 import Foundation
-import Synchronization
 import Testing
 
-/// What a mount does when the daemon or its own process dies.
+/// What a mount does when its daemon ends without a service manager that keeps it, and beside other clients.
 @Suite(.enabled(if: MountedVault.isPossible, "there is no /dev/fuse that this user may open"))
 struct MountFaultTests {
-    @Test func `a mount goes on when the daemon is back, and says what was lost once`() throws {
-        let mount = try MountedVault()
-        let file = try OpenDescriptor(mount.appending("a"), O_RDWR | O_CREAT)
-        #expect(file.write("synced") == 0)
-        #expect(file.sync() == 0)
-        #expect(file.write("lost", at: 6) == 0)
-        try mount.daemon.restart()
-        #expect(file.sync() == EIO)
-        #expect(file.sync() == 0)
-        #expect(try file.read().get() == "synced")
-        #expect(file.write("!", at: 6) == 0)
-        #expect(file.sync() == 0)
-        #expect(try content(of: mount.appending("a")) == "synced!")
+    private enum End: CaseIterable { case kill, stop }
+
+    private func end(_ daemon: DaemonProcess, by end: End) {
+        switch end {
+        case .kill: daemon.kill()
+        case .stop: #expect(daemon.stop() == 0)
+        }
     }
 
-    @Test func `a child that closes what it has inherited does not take the report of a loss`() throws {
+    @Test(arguments: End.allCases)
+    private func `when the daemon ends, everything is ENOTCONN at once, until it is mounted again`(by how: End) throws {
         let mount = try MountedVault()
         let file = try OpenDescriptor(mount.appending("a"), O_RDWR | O_CREAT)
-        #expect(file.write("lost") == 0)
-        try mount.daemon.restart()
-        #expect(try file.read().get() == "")
-        #expect(try runCommand("/bin/true", []).status == 0)
-        #expect(file.sync() == EIO)
-        #expect(file.sync() == 0)
-    }
-
-    @Test func `without a daemon everything is ENOTCONN, and the mount stays`() throws {
-        let mount = try MountedVault(["--wait", "0"])
-        try put("x", to: mount.appending("a"))
-        mount.daemon.kill()
+        #expect(file.write("kept") == 0)
+        end(mount.daemon, by: how)
+        #expect(file.write("x") == ENOTCONN)
+        #expect(file.sync() == ENOTCONN)
         #expect(errnoOf { Int(access(mount.appending("b"), F_OK)) } == ENOTCONN)
         #expect(errnoOf { Int(mkdir(mount.appending("d"), 0o755)) } == ENOTCONN)
+        #expect(errnoOf { Int(open(mount.appending("b"), O_WRONLY | O_CREAT, 0o600)) } == ENOTCONN)
+        // It is not an empty directory for who writes there.
         #expect(mount.isMounted)
         try mount.daemon.restart()
-        #expect(settles { (try? content(of: mount.appending("a"))) == "x" })
+        #expect(errnoOf { Int(mkdir(mount.appending("d"), 0o755)) } == ENOTCONN)
+        try mount.mount()
+        #expect(errnoOf { Int(mkdir(mount.appending("d"), 0o755)) } == 0)
+        #expect(try content(of: mount.appending("a")) == "kept")
+        #expect(file.write("x") == ENOTCONN)
     }
 
-    @Test func `the directory of a mount whose process was killed is not an empty directory`() throws {
+    @Test func `a program that waits for the daemon gets an error when that is killed`() throws {
         let mount = try MountedVault()
-        let file = try OpenDescriptor(mount.appending("a"), O_RDWR | O_CREAT)
-        #expect(file.write("synced") == 0)
-        #expect(file.sync() == 0)
-        mount.kill()
-        #expect(errnoOf { Int(access(mount.path, F_OK)) } == ENOTCONN)
-        #expect(errnoOf { Int(open(mount.appending("b"), O_WRONLY | O_CREAT, 0o600)) } == ENOTCONN)
-        #expect(try mount.daemon.coffer(["file", "read", "a"]).text == "synced")
+        try put("x", to: mount.appending("a"))
+        kill(mount.daemon.processID, SIGSTOP)
+        let waiting = Background { errnoOf { Int(mkdir(mount.appending("d"), 0o755)) } }
+        usleep(50_000)
+        mount.daemon.kill()
+        #expect([ENOTCONN, ECONNABORTED].contains(try waiting.wait()))
     }
 
-    @Test func `a signal ends the mount after a sync`() throws {
+    @Test(arguments: End.allCases)
+    private func `what was written is kept when the daemon ends, synced or not`(by how: End) throws {
         let mount = try MountedVault()
-        let file = try OpenDescriptor(mount.appending("a"), O_RDWR | O_CREAT)
-        #expect(file.write("written") == 0)
-        #expect(mount.stop() == 0)
-        #expect(!mount.isMounted)
-        #expect(try mount.daemon.coffer(["file", "read", "a"]).text == "written")
-    }
-
-    @Test func `what was synced is there after each of many kills of the daemon`() throws {
-        let mount = try MountedVault()
-        for round in 1...8 {
+        var open: [OpenDescriptor] = []
+        for round in 1...5 {
             let file = try OpenDescriptor(mount.appending("f\(round)"), O_RDWR | O_CREAT)
-            #expect(file.write("round \(round)") == 0)
+            #expect(file.write("synced") == 0)
             #expect(file.sync() == 0)
-            _ = file.write("not synced", at: 100)
-            try mount.daemon.restart()
+            #expect(file.write(" not", at: 6) == 0)
+            open.append(file)
+            do {
+                let closed = try OpenDescriptor(mount.appending("closed"), O_WRONLY | O_CREAT | O_TRUNC)
+                #expect(closed.write("round \(round)") == 0)
+            }
+            #expect(rename(mount.appending("closed"), mount.appending("c\(round)")) == 0)
+            #expect(mkdir(mount.appending("d\(round)"), 0o755) == 0)
+            end(mount.daemon, by: how)
+            try mount.restart()
         }
-        for round in 1...8 { #expect(try content(of: mount.appending("f\(round)")).hasPrefix("round \(round)")) }
+        for round in 1...5 {
+            #expect(try content(of: mount.appending("f\(round)")) == "synced not")
+            #expect(try content(of: mount.appending("c\(round)")) == "round \(round)")
+            #expect(try names(in: mount.appending("d\(round)")) == [])
+        }
+        #expect(try mount.daemon.coffer(["doctor"]).status == 0)
+    }
+
+    @Test func `before the first unlock after a restart, a file is kept and can't be renamed`() throws {
+        let mount = try MountedVault(passcode: DaemonProcess.passcode)
+        do {
+            let file = try OpenDescriptor(mount.appending("a"), O_WRONLY | O_CREAT)
+            #expect(file.write("kept") == 0)
+        }
+        try mount.restart()
+        #expect(errnoOf { Int(rename(mount.appending("a"), mount.appending("b"))) } == EACCES)
+        #expect(try mount.daemon.coffer(["unlock"], passcode: DaemonProcess.passcode).status == 0)
+        #expect(errnoOf { Int(rename(mount.appending("a"), mount.appending("b"))) } == 0)
+        #expect(try content(of: mount.appending("b")) == "kept")
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "only root may end the kernel's connection"))
+    func `a mount that the kernel ends leaves the daemon and what was written`() throws {
+        let mount = try MountedVault()
+        let file = try OpenDescriptor(mount.appending("a"), O_RDWR | O_CREAT)
+        #expect(file.write("kept") == 0)
+        let removed = try OpenDescriptor(mount.appending("removed"), O_RDWR | O_CREAT)
+        #expect(removed.write("gone") == 0)
+        #expect(unlink(mount.appending("removed")) == 0)
+        try mount.abort()
+        #expect(file.sync() == ENOTCONN)
+        #expect(settles { mount.daemon.removedFiles.isEmpty })
+        #expect(try mount.daemon.coffer(["file", "read", "a"]).text == "kept")
+        try mount.mount()
+        #expect(try content(of: mount.appending("a")) == "kept")
+        #expect(errnoOf { Int(access(mount.appending("removed"), F_OK)) } == ENOENT)
+    }
+
+    @Test func `a mount that is taken out of the tree goes on for who has files open`() throws {
+        let mount = try MountedVault()
+        let file = try OpenDescriptor(mount.appending("a"), O_RDWR | O_CREAT)
+        mount.kill()
+        #expect(!mount.isMounted)
+        #expect(file.write("kept") == 0)
+        #expect(file.sync() == 0)
+        try mount.mount()
+        #expect(try content(of: mount.appending("a")) == "kept")
     }
 
     @Test func `two mounts of one vault see each other's changes`() throws {
@@ -113,7 +151,7 @@ struct MountFaultTests {
         #expect(refused.errors.contains("open for writing elsewhere"), "\(refused.errors)")
     }
 
-    @Test func `what one mount has written and not synced, another sees within a second`() throws {
+    @Test func `what one mount has written and not synced, another sees soon`() throws {
         let one = try MountedVault()
         let other = try MountedVault(of: one.daemon)
         try put("before", to: one.appending("a"))
@@ -121,11 +159,9 @@ struct MountFaultTests {
         #expect(try reader.read().get() == "before")
         let writer = try OpenDescriptor(one.appending("a"), O_RDWR)
         #expect(writer.write("after!") == 0)
-        usleep(1_000_000)
-        #expect(try reader.read().get() == "after!")
+        #expect(settles { (try? reader.read().get()) == "after!" })
         #expect(writer.write(" and longer", at: 6) == 0)
-        usleep(1_000_000)
-        #expect(reader.size == 17)
+        #expect(settles { reader.size == 17 })
     }
 
     @Test func `a file that a verb has replaced is found by its name at once`() throws {
@@ -137,202 +173,5 @@ struct MountFaultTests {
             usleep(100_000)
             #expect(try content(of: mount.appending("a")) == "\(number)")
         }
-    }
-
-    @Test func `each program that has a file open is told of a loss once`() throws {
-        let mount = try MountedVault()
-        let one = try OpenDescriptor(mount.appending("a"), O_RDWR | O_CREAT)
-        let other = try OpenDescriptor(mount.appending("a"), O_RDWR)
-        #expect(one.write("lost") == 0)
-        try mount.daemon.restart()
-        #expect(one.sync() == EIO)
-        #expect(other.sync() == EIO)
-        #expect(one.sync() == 0)
-        #expect(other.sync() == 0)
-        let later = try OpenDescriptor(mount.appending("a"), O_RDWR)
-        #expect(later.sync() == 0)
-    }
-
-    @Test func `changes of the tree are made once, whenever the daemon is killed`() throws {
-        let mount = try MountedVault()
-        let script = """
-            import os, sys
-            n = 0
-            while os.path.exists('go'):
-                os.mkdir(f'd{n}'); os.rename(f'd{n}', f'e{n}'); os.symlink('x', f'e{n}/l'); os.link(f'e{n}/l', f'e{n}/m')
-                os.unlink(f'e{n}/l'); os.unlink(f'e{n}/m')
-                os.close(os.open(f'e{n}/f', os.O_CREAT | os.O_EXCL)); os.unlink(f'e{n}/f'); os.rmdir(f'e{n}')
-                n += 1
-            print(n)
-            """
-        try put("", to: mount.appending("go"))
-        let program = Process()
-        program.executableURL = URL(filePath: "/usr/bin/python3")
-        program.arguments = ["-c", script]
-        program.currentDirectoryURL = URL(filePath: mount.path)
-        let (output, errors) = (Pipe(), Pipe())
-        (program.standardOutput, program.standardError) = (output, errors)
-        try program.run()
-        for _ in 0..<12 {
-            usleep(150_000)
-            try mount.daemon.restart()
-        }
-        #expect(errnoOf { Int(unlink(mount.appending("go"))) } == 0)
-        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        let complaint = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        program.waitUntilExit()
-        #expect(program.terminationStatus == 0, "\(complaint)")
-        #expect(Int(text.trimmingCharacters(in: .newlines)) ?? 0 > 0)
-    }
-
-    @Test func `what was written is not replaced by less when the daemon is killed before the rename`() throws {
-        let mount = try MountedVault()
-        try put("whole", to: mount.appending("a"))
-        for _ in 0..<5 {
-            do {
-                let file = try OpenDescriptor(mount.appending("a.new"), O_WRONLY | O_CREAT | O_TRUNC)
-                #expect(file.write("newer") == 0)
-            }
-            try mount.daemon.restart()
-            let outcome = errnoOf { Int(rename(mount.appending("a.new"), mount.appending("a"))) }
-            #expect([0, EIO].contains(outcome))
-            #expect(try content(of: mount.appending("a")) == (outcome == 0 ? "newer" : "whole"))
-            if outcome == 0 { try put("whole", to: mount.appending("a")) }
-            unlink(mount.appending("a.new"))
-        }
-    }
-
-    @Test func `a file that was closed and lost is told to the next that syncs it, once`() throws {
-        let mount = try MountedVault()
-        try put("", to: mount.appending("a"))
-        do {
-            let file = try OpenDescriptor(mount.appending("a"), O_WRONLY)
-            #expect(file.write("lost") == 0)
-        }
-        try mount.daemon.restart()
-        let file = try OpenDescriptor(mount.appending("a"), O_RDONLY)
-        // The daemon may have synced it before the kill.
-        let outcome = file.sync()
-        #expect(try file.read().get() == (outcome == EIO ? "" : "lost"))
-        #expect(outcome == EIO || outcome == 0)
-        #expect(file.sync() == 0)
-    }
-
-    @Test func `of programs that sync a lost file at once, one is told of the loss`() throws {
-        let mount = try MountedVault()
-        for _ in 0..<5 {
-            try put("", to: mount.appending("a"))
-            do {
-                let file = try OpenDescriptor(mount.appending("a"), O_WRONLY)
-                #expect(file.write("lost") == 0)
-            }
-            try mount.daemon.restart()
-            let path = mount.appending("a")
-            let outcomes = Mutex<[Int32]>([])
-            let programs = (0..<8).map { _ in
-                Background {
-                    let outcome = try OpenDescriptor(path, O_RDONLY).sync()
-                    outcomes.withLock { $0.append(outcome) }
-                }
-            }
-            for program in programs { try program.wait() }
-            let told = outcomes.withLock { $0.filter { $0 != 0 } }
-            #expect(told == [EIO] || told.isEmpty)
-            #expect(try content(of: path) == (told.isEmpty ? "lost" : ""))
-            #expect(try OpenDescriptor(path, O_RDONLY).sync() == 0)
-        }
-    }
-
-    @Test func `a daemon that stops in order loses nothing of what was closed, and no program is told so`() throws {
-        let mount = try MountedVault()
-        do {
-            let file = try OpenDescriptor(mount.appending("a.new"), O_WRONLY | O_CREAT)
-            #expect(file.write("kept") == 0)
-        }
-        mount.daemon.stop()
-        try mount.daemon.restart()
-        #expect(errnoOf { Int(rename(mount.appending("a.new"), mount.appending("a"))) } == 0)
-        #expect(try content(of: mount.appending("a")) == "kept")
-        #expect(try OpenDescriptor(mount.appending("a"), O_RDONLY).sync() == 0)
-    }
-
-    @Test func `a file of which the locked vault says nothing is not lost`() throws {
-        let mount = try MountedVault(passcode: DaemonProcess.passcode)
-        do {
-            let file = try OpenDescriptor(mount.appending("a"), O_WRONLY | O_CREAT)
-            #expect(file.write("kept") == 0)
-        }
-        mount.daemon.stop()
-        try mount.daemon.restart()
-        #expect(errnoOf { Int(rename(mount.appending("a"), mount.appending("b"))) } == EACCES)
-        #expect(try mount.daemon.coffer(["unlock"], passcode: DaemonProcess.passcode).status == 0)
-        #expect(errnoOf { Int(rename(mount.appending("a"), mount.appending("b"))) } == 0)
-        #expect(try OpenDescriptor(mount.appending("b"), O_RDONLY).sync() == 0)
-    }
-
-    @Test func `a mount ends in order although what it starts for that is ended with it`() throws {
-        let mount = try MountedVault()
-        let children = "/proc/\(mount.processID)/task/\(mount.processID)/children"
-        // The mounts of root end without another program.
-        #expect(FileManager.default.fileExists(atPath: children))
-        // As the service manager does, which ends all processes of a unit until there are no new ones.
-        let ending = Background {
-            while let list = try? String(contentsOfFile: children, encoding: .utf8) {
-                for child in list.split(separator: " ").compactMap({ Int32($0) }) { kill(child, SIGTERM) }
-            }
-        }
-        #expect(mount.stop() == 0)
-        try ending.wait()
-        #expect(!mount.isMounted)
-    }
-
-    @Test func `a daemon that stops in order loses nothing of a file that is open`() throws {
-        let mount = try MountedVault()
-        let file = try OpenDescriptor(mount.appending("a"), O_RDWR | O_CREAT)
-        #expect(file.write("kept") == 0)
-        mount.daemon.stop()
-        try mount.daemon.restart()
-        #expect(errnoOf { Int(rename(mount.appending("a"), mount.appending("b"))) } == 0)
-        #expect(file.sync() == 0)
-        #expect(try file.read().get() == "kept")
-        // It has stayed the one that writes.
-        #expect(file.write("!", at: 4) == 0)
-        #expect(file.sync() == 0)
-        #expect(try content(of: mount.appending("b")) == "kept!")
-    }
-
-    @Test func `a program that has files open starts others while the daemon is away`() throws {
-        let mount = try MountedVault(["--wait", "30"])
-        let file = try OpenDescriptor(mount.appending("a"), O_RDWR | O_CREAT)
-        #expect(file.write("kept") == 0)
-        #expect(file.sync() == 0)
-        mount.daemon.kill()
-        // The read holds the file until the daemon is back.
-        let reading = Background { try file.read(at: 0).get() }
-        usleep(200_000)
-        // The child closes what it has inherited before it becomes the program.
-        #expect(try runCommand("/bin/true", []).status == 0)
-        try mount.daemon.restart()
-        #expect(try reading.wait() == "kept")
-    }
-
-    @Test func `files are opened whenever the daemon is killed`() throws {
-        let mount = try MountedVault()
-        try put("text", to: mount.appending("a"))
-        let isOver = Shared(false)
-        let opening = Background { () -> [Int32] in
-            var codes: [Int32] = []
-            while !isOver.value {
-                let number = open(mount.appending("a"), O_RDWR | O_CLOEXEC)
-                if number < 0 { codes.append(errno) } else { close(number) }
-            }
-            return codes
-        }
-        for _ in 0..<12 {
-            usleep(50_000)
-            try mount.daemon.restart()
-        }
-        isOver.value = true
-        #expect(try opening.wait() == [])
     }
 }

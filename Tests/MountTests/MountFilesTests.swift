@@ -1,4 +1,3 @@
-import CFuse
 import CofferTestSupport
 import Foundation
 import Testing
@@ -233,13 +232,38 @@ struct MountFilesTests {
         #expect(errnoOf { Int(mkdir(path(long), 0o755)) } == ENAMETOOLONG)
         let bad = Array(path("x").utf8CString.dropLast()) + [CChar(bitPattern: 0xff), 0]
         #expect(errnoOf { Int(mkdir(bad, 0o755)) } == EILSEQ)
-        var deep = mount.path
-        for _ in 0..<64 {
-            deep += "/d"
-            #expect(errnoOf { Int(mkdir(deep, 0o755)) } == 0)
-        }
-        #expect(errnoOf { Int(mkdir(deep + "/d", 0o755)) } == ENAMETOOLONG)
         #expect(errnoOf { Int(mknod(path("fifo"), S_IFIFO | 0o600, 0)) } != 0)
+    }
+
+    /// Makes directories in each other.
+    ///
+    /// - Returns: The deepest one.
+    private func nest(_ name: String, _ count: Int) throws -> OpenDescriptor {
+        var deepest = try OpenDescriptor(mount.path, O_RDONLY | O_DIRECTORY)
+        for _ in 0..<count {
+            #expect(errnoOf { Int(mkdirat(deepest.number, name, 0o755)) } == 0)
+            deepest = try OpenDescriptor("/proc/self/fd/\(deepest.number)/\(name)", O_RDONLY | O_DIRECTORY)
+        }
+        return deepest
+    }
+
+    @Test func `a path has at most 4096 bytes`() throws {
+        // 4095 bytes.
+        let deepest = try nest(String(repeating: "d", count: 255), 16)
+        #expect(errnoOf { Int(mkdirat(deepest.number, "d", 0o755)) } == ENAMETOOLONG)
+        #expect(errnoOf { Int(openat(deepest.number, "d", O_WRONLY | O_CREAT, 0o644)) } == ENAMETOOLONG)
+    }
+
+    @Test func `a tree may be deep`() throws {
+        let deepest = try nest("d", 300)
+        let file = openat(deepest.number, "a", O_WRONLY | O_CREAT, 0o644)
+        #expect(file >= 0)
+        #expect(write(file, "x", 1) == 1)
+        close(file)
+        let listed = try mount.daemon.coffer(["file", "read", String(repeating: "d/", count: 300) + "a"])
+        #expect(listed.text == "x", "\(listed.errors)")
+        let removed = try mount.run("find . -name a -delete && rm -r d && ls")
+        #expect(removed.status == 0 && removed.text.isEmpty, "\(removed.errors)")
     }
 
     @Test func `a mount for reading refuses every change`() throws {

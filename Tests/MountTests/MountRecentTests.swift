@@ -1,9 +1,8 @@
-import CFuse
 import CofferTestSupport
 import Foundation
 import Testing
 
-/// What a mount notes of its own changes instead of asking for it, or tells the daemon later.
+/// What programs see right after a change, of their own mount and of another one.
 @Suite(.enabled(if: MountedVault.isPossible, "there is no /dev/fuse that this user may open"))
 struct MountRecentTests {
     private let mount: MountedVault

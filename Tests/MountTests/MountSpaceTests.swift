@@ -1,4 +1,3 @@
-import CFuse
 import CofferTestSupport
 import Foundation
 import Testing
@@ -44,6 +43,9 @@ struct MountSpaceTests {
         #expect(try mount.daemon.coffer(["doctor"]).status == 0)
     }
 
+    /// `SEEK_DATA` and `SEEK_HOLE`.
+    private static let (data, hole) = (Int32(3), Int32(4))
+
     /// The offset that lseek(2) finds, or its negative `errno`.
     private func seek(_ file: OpenDescriptor, _ offset: Int, _ whence: Int32) -> Int {
         let found = lseek(file.number, off_t(offset), whence)
@@ -59,15 +61,15 @@ struct MountSpaceTests {
         for offset in [first, second] { #expect(file.write(String(repeating: "x", count: count), at: offset) == 0) }
         for isSynced in [false, true] {
             if isSynced { #expect(file.sync() == 0) }
-            #expect(seek(file, 0, SEEK_DATA) == first)
-            #expect(seek(file, 0, SEEK_HOLE) == 0)
-            #expect(seek(file, first + 5, SEEK_DATA) == first + 5)
-            #expect(seek(file, first, SEEK_HOLE) == first + count)
-            #expect(seek(file, first + count, SEEK_DATA) == second)
-            #expect(seek(file, second, SEEK_HOLE) == second + count)
-            #expect(seek(file, second + count, SEEK_DATA) == -Int(ENXIO))
-            #expect(seek(file, size - 1, SEEK_HOLE) == size - 1)
-            for whence in [SEEK_DATA, SEEK_HOLE] {
+            #expect(seek(file, 0, Self.data) == first)
+            #expect(seek(file, 0, Self.hole) == 0)
+            #expect(seek(file, first + 5, Self.data) == first + 5)
+            #expect(seek(file, first, Self.hole) == first + count)
+            #expect(seek(file, first + count, Self.data) == second)
+            #expect(seek(file, second, Self.hole) == second + count)
+            #expect(seek(file, second + count, Self.data) == -Int(ENXIO))
+            #expect(seek(file, size - 1, Self.hole) == size - 1)
+            for whence in [Self.data, Self.hole] {
                 for offset in [size, size + 1, -1, Int.min, Int.max, 1 << 40, 1 << 41] {
                     #expect(seek(file, offset, whence) == -Int(ENXIO), "\(offset)")
                 }
@@ -88,9 +90,9 @@ struct MountSpaceTests {
         let made = try mount.run(script)
         #expect(made.status == 0, "\(made.errors)")
         #expect(GNUCalls.allocate(file.number, mode: GNUCalls.punchHole, at: first, count: count) == 0)
-        #expect(seek(file, 0, SEEK_DATA) == second)
+        #expect(seek(file, 0, Self.data) == second)
         #expect(errnoOf { Int(ftruncate(file.number, off_t(second + 10))) } == 0)
-        #expect(seek(file, second, SEEK_HOLE) == second + 10)
+        #expect(seek(file, second, Self.hole) == second + 10)
     }
 
     @Test func `a file without holes takes as much as it has, and ends with a hole`() throws {
@@ -99,14 +101,14 @@ struct MountSpaceTests {
         fill(file, 1 << 20, by: 65_536)
         for _ in 0..<2 {
             #expect(Int(file.status?.st_blocks ?? 0) * 512 >= 1 << 20)
-            #expect(seek(file, 0, SEEK_HOLE) == 1 << 20)
+            #expect(seek(file, 0, Self.hole) == 1 << 20)
             #expect(file.sync() == 0)
         }
         let content = [UInt8](repeating: 1, count: 100_000)
         #expect(try mount.daemon.coffer(["put", "b", "--kind", "document"], input: content).status == 0)
         let put = try OpenDescriptor(mount.appending("b"), O_RDONLY)
         #expect(put.status?.st_blocks == 196)
-        #expect(seek(put, 99_999, SEEK_HOLE) == 100_000)
+        #expect(seek(put, 99_999, Self.hole) == 100_000)
     }
 
     @Test func `after a lock, a hole is sought as the file is read`() throws {
@@ -118,14 +120,13 @@ struct MountSpaceTests {
             files.append((try OpenDescriptor(mount.appending(word), O_RDONLY), isReadable))
         }
         #expect(try mount.daemon.coffer(["lock", "--now"]).status == 0)
-        usleep(200_000)
         for (file, isReadable) in files {
-            #expect(seek(file, 0, SEEK_HOLE) == (isReadable ? 1 : -Int(EACCES)))
-            #expect(seek(file, -1, SEEK_DATA) == -Int(isReadable ? ENXIO : EACCES))
+            #expect(seek(file, 0, Self.hole) == (isReadable ? 1 : -Int(EACCES)))
+            #expect(seek(file, -1, Self.data) == -Int(isReadable ? ENXIO : EACCES))
             #expect(file.readError == (isReadable ? 0 : EACCES))
         }
         #expect(try mount.daemon.coffer(["unlock"], passcode: DaemonProcess.passcode).status == 0)
-        for (file, _) in files { #expect(seek(file, 0, SEEK_HOLE) == 1) }
+        for (file, _) in files { #expect(seek(file, 0, Self.hole) == 1) }
     }
 
     @Test(.enabled(if: geteuid() == 0, "only root can mount a disk that is full so soon"))
@@ -156,7 +157,7 @@ struct MountSpaceTests {
         #expect(settles { disk.freeBytes > 1 << 20 })
         #expect(kept.write("again", at: 4) == 0)
         #expect(kept.sync() == 0)
-        try disk.daemon.restart()
+        try mount.restart()
         #expect(try content(of: mount.appending("kept")) == "keptagain")
         #expect(try disk.daemon.coffer(["doctor"]).status == 0)
     }

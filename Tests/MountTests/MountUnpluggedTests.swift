@@ -44,8 +44,31 @@ struct MountUnpluggedTests {
         try disk.plugIn()
         let unlocked = try disk.daemon.coffer(["unlock"], passcode: DaemonProcess.passcode)
         #expect(unlocked.status == 0, "\(unlocked.errors)")
+        try mount.mount()
         for number in 0..<20 { #expect(try content(of: mount.appending("d/\(number)")) == "synced \(number)") }
         #expect(try content(of: mount.appending("open")).hasPrefix("synced"))
+        #expect(try disk.daemon.coffer(["doctor"]).status == 0)
+    }
+
+    @Test func `what was written is on the disk when umount returns, though no program has synced it`() throws {
+        let disk = try UnpluggableDisk()
+        try makeVault(disk)
+        let mount = try MountedVault(of: disk.daemon)
+        for number in 0..<20 {
+            let file = try OpenDescriptor(mount.appending("\(number)"), O_RDWR | O_CREAT)
+            #expect(file.write("written \(number)") == 0)
+        }
+        let script = "import mmap, os; mmap.mmap(os.open('0', os.O_RDWR), 9)[:] = b'changed 0'"
+        let changed = try runCommand("/usr/bin/python3", ["-c", script], directory: mount.path)
+        #expect(changed.status == 0, "\(changed.errors)")
+        try mount.unmount()
+        try disk.unplug()
+        try disk.plugIn()
+        #expect(try disk.daemon.coffer(["unlock"], passcode: DaemonProcess.passcode).status == 0)
+        #expect(try disk.daemon.coffer(["file", "read", "0"]).text == "changed 0")
+        for number in 1..<20 {
+            #expect(try disk.daemon.coffer(["file", "read", "\(number)"]).text == "written \(number)")
+        }
         #expect(try disk.daemon.coffer(["doctor"]).status == 0)
     }
 

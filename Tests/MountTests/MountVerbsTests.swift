@@ -125,24 +125,122 @@ final class MountVerbsTests {
         #expect(try settles { try daemon.coffer(["umount", directory]).status == 0 })
     }
 
-    @Test func `what a killed mount has left is replaced by the next`() throws {
-        let killed = try MountedVault(of: daemon)
+    @Test func `what a killed daemon has left is replaced by the next mount`() throws {
+        let mount = try MountedVault(of: daemon)
         // The kernel knows the directory, and says so for a while without asking.
-        #expect(try names(in: killed.path) == [])
-        #expect(access(killed.path, F_OK) == 0)
-        killed.kill()
-        let again = try daemon.coffer(["mount", killed.path])
+        #expect(try names(in: mount.path) == [])
+        #expect(access(mount.path, F_OK) == 0)
+        try daemon.restart()
+        let again = try daemon.coffer(["mount", mount.path])
         #expect(again.status == 0, "\(again.errors)")
-        #expect(try names(in: killed.path) == [])
-        #expect(try daemon.coffer(["umount", killed.path]).status == 0)
+        #expect(try names(in: mount.path) == [])
+        #expect(try daemon.coffer(["umount", mount.path]).status == 0)
     }
 
-    @Test func `what a killed mount has left goes away even if nothing can be mounted`() throws {
-        let killed = try MountedVault()
-        killed.kill()
-        #expect(killed.isMounted)
-        #expect(try killed.daemon.coffer(["mount", killed.path, "--path", "none"]).status == 66)
-        #expect(!killed.isMounted)
+    @Test func `what a killed daemon has left goes away even if nothing can be mounted`() throws {
+        let mount = try MountedVault(of: daemon)
+        try daemon.restart()
+        #expect(mount.isMounted)
+        #expect(try daemon.coffer(["mount", mount.path, "--path", "none"]).status == 66)
+        #expect(!mount.isMounted)
+    }
+
+    @Test func `umount ends a mount whose daemon was killed, also while none runs`() throws {
+        let mount = try MountedVault(of: daemon)
+        daemon.kill()
+        let ended = try daemon.coffer(["umount", mount.path])
+        #expect(ended.status == 0, "\(ended.errors)")
+        #expect(!mount.isMounted)
+    }
+
+    @Test func `no process of coffer stays running`() throws {
+        #expect(try mount().status == 0)
+        let running = try FileManager.default.contentsOfDirectory(atPath: "/proc").filter { number in
+            let words = (try? String(contentsOfFile: "/proc/\(number)/cmdline", encoding: .utf8)) ?? ""
+            return words.contains(directory) && !words.contains("cofferd")
+        }
+        #expect(running.isEmpty)
+        try put("x", to: directory + "/a")
+        #expect(try daemon.coffer(["umount", directory]).status == 0)
+    }
+
+    @Test func `umount keeps what was changed in mapped memory`() throws {
+        #expect(try mount().status == 0)
+        let script = """
+            import mmap, os
+            f = os.open('a', os.O_RDWR | os.O_CREAT)
+            os.ftruncate(f, 5)
+            mmap.mmap(f, 5)[:] = b'saved'
+            """
+        let wrote = try runCommand("/usr/bin/python3", ["-c", script], directory: directory)
+        #expect(wrote.status == 0, "\(wrote.errors)")
+        #expect(try daemon.coffer(["umount", directory]).status == 0)
+        #expect(try daemon.coffer(["file", "read", "a"]).text == "saved")
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "only root may let others use a mount here"), arguments: [true, false])
+    func `other users may use a mount if it says so, as far as modes and their own rights permit`(
+        allowsOthers: Bool
+    ) throws {
+        let place = try TemporaryDirectory()
+        mkdir(place.appending("e"), 0o700)
+        let right = "[Client]\nUID=65534\nGroups=default\nVerbs=read\n"
+        try Data(right.utf8).write(to: URL(filePath: place.appending("e/others.conf")))
+        let daemon = try DaemonProcess(in: place, ["--entitlements", place.appending("e")])
+        #expect(try daemon.coffer(["init", "--no-passcode", "--no-recovery-key"]).status == 0)
+        let directory = place.appending("vault")
+        mkdir(directory, 0o700)
+        defer { _ = try? runCommand("/bin/umount", ["-q", "-l", directory]) }
+        #expect(try daemon.coffer(["mount", directory]).status == 0)
+        mkdir(directory + "/d", 0o755)
+        try put("open", to: directory + "/d/a")
+        try put("secret", to: directory + "/d/b")
+        chmod(directory + "/d/b", 0o600)
+        #expect(try daemon.coffer(["umount", directory]).status == 0)
+        let options = ["--path", "d"] + (allowsOthers ? ["--allow-other"] : [])
+        #expect(try daemon.coffer(["mount", directory] + options).status == 0)
+        daemon.openToOthers()
+        func read(_ name: String, by user: Int) throws -> String {
+            let other = ["--reuid=\(user)", "--regid=\(user)", "--clear-groups", "cat", "\(directory)/\(name)"]
+            return try runCommand("/usr/bin/setpriv", other).text
+        }
+        #expect(try read("a", by: 65534) == (allowsOthers ? "open" : ""))
+        #expect(try read("b", by: 65534) == "")
+        // The vault knows nothing of this one.
+        #expect(try read("a", by: 65533) == "")
+        #expect(try content(of: directory + "/b") == "secret")
+    }
+
+    /// Runs `coffer mount` where the programs of a directory are the only ones.
+    private func mount(withPrograms folder: String) throws -> CommandResult {
+        let words = ["PATH=\(folder)", "\(Project.binaries)/coffer", "mount", directory]
+        return try runCommand("/usr/bin/env", words, environment: ["COFFER_SOCKET": daemon.socketPath])
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "only root may mount without a helper"))
+    func `root mounts without fusermount3 if that is not there`() throws {
+        let made = try mount(withPrograms: "/nonexistent")
+        #expect(made.status == 0, "\(made.errors)")
+        try put("x", to: directory + "/a")
+        #expect(try daemon.coffer(["umount", directory]).status == 0)
+    }
+
+    @Test func `the words of fusermount3 say why nothing was mounted`() throws {
+        let folder = daemon.directory.appending("programs")
+        mkdir(folder, 0o755)
+        let refusal = "option allow_other only allowed if 'user_allow_other' is set in /etc/fuse.conf"
+        let answers = [("mount failed: Operation not permitted", nil), (refusal, "by a line 'user_allow_other'")]
+        for (words, hint) in answers {
+            let script = "#!/bin/sh\necho \"$0: \(words)\" >&2\nexit 1\n"
+            try Data(script.utf8).write(to: URL(filePath: "\(folder)/fusermount3"))
+            chmod("\(folder)/fusermount3", 0o755)
+            let refused = try mount(withPrograms: "\(folder):/usr/bin:/bin")
+            #expect(refused.status == 74)
+            let expected = "error: can't mount at '\(directory)': \(words)\n"
+            #expect(refused.errors.hasPrefix(expected), "\(refused.errors)")
+            #expect(refused.errors.contains(hint ?? "error:"))
+        }
+        #expect(!isMounted)
     }
 
     @Test func `without a daemon, and before there is a vault, nothing is mounted`() throws {

@@ -128,7 +128,7 @@ extension SystemdTests {
             #expect(try service.state() == "lockedExpired")
             #expect(try service.get("background") == "carried over")
             let owners = try shell(
-                "dpkg --search bin/coffer bin/cofferd bin/coffer-mount pam_coffer.so | cut -d: -f1 | sort -u | paste -sd' '"
+                "dpkg --search bin/coffer bin/cofferd pam_coffer.so | cut -d: -f1 | sort -u | paste -sd' '"
             )
             #expect(owners == Packages.names)
             #expect(try shell("dpkg --audit; grep -c pam_coffer /etc/pam.d/common-auth") == "1")

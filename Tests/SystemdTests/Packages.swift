@@ -14,8 +14,7 @@ enum Packages {
                 sed -i 's/^Version: .*/Version: 0.1.0-3/; s/(= 0.1.0-2)/(= 0.1.0-3)/g' tree/DEBIAN/control
                 dpkg-deb --root-owner-group -Znone --build tree 0.1.0-3
                 rm -r tree
-                # It came later.
-                if [[ $package != */coffer-mount_* ]]; then dpkg-deb --extract "$package" single; fi
+                dpkg-deb --extract "$package" single
             done
             dpkg-deb --control 0.1.0-2/cofferd_*.deb single/DEBIAN
             cd single/DEBIAN
@@ -36,7 +35,7 @@ enum Packages {
         return directory
     }
 
-    static let names = "coffer coffer-mount cofferd libpam-coffer"
+    static let names = "coffer cofferd libpam-coffer"
 
     /// Installs a version over what is there.
     static func install(_ version: String, on machine: Machine) throws {

@@ -48,6 +48,8 @@ extension Limits {
 
     /// The bytes of a file from which its format is guessed.
     package static let guessedBytes = 4096
+    /// Nested elements of an XML text: exports have about five, and groups in each other.
+    package static let markupDepth = 64
     /// The bytes of the name of an imported field.
     package static let fieldNameBytes = 60
     /// The bytes that gpg adds to a text, generously.
@@ -69,4 +71,6 @@ extension Limits {
     package static let serviceManagerBytes = 256 << 10
     /// The attempts to connect to a daemon that was started: five seconds.
     package static let startAttempts = 250
+    /// The pause before another attempt, in microseconds.
+    package static let startPauseMicroseconds: UInt32 = 20_000
 }

@@ -22,7 +22,7 @@ package struct ChildProcess {
         errors: Int32 = STDERR_FILENO
     ) throws(SystemError) {
         processID = unsafe try spawn([path] + arguments) {
-            unsafe coffer_spawn_tool(path, $0, input, output, errors, false)
+            unsafe coffer_spawn_tool(path, $0, input, output, errors, -1)
         }
     }
 

@@ -26,7 +26,7 @@ package struct RunningTool: ~Copyable {
         let nothing = try OwnedDescriptor.open("/dev/null", O_RDONLY)
         let streams = (nothing.number, sink.number)
         let number = try unsafe spawn([path] + arguments) {
-            unsafe coffer_spawn_tool(path, $0, streams.0, streams.1, STDERR_FILENO, false)
+            unsafe coffer_spawn_tool(path, $0, streams.0, streams.1, STDERR_FILENO, -1)
         }
         do throws(SystemError) {
             process = try OwnedDescriptor("pidfd_open") { coffer_process_open(number) }

@@ -23,14 +23,14 @@ package enum Tool {
     ///   - arguments: Its arguments, without its name.
     ///   - input: Its input: not more than a pipe holds.
     ///   - buffer: The buffer for its output; more output is an error.
-    ///   - keepsBlockedSignals: Whether the signals that the calling thread blocks are blocked in it as well.
+    ///   - descriptor: A descriptor that it gets besides its streams, as number 3.
     /// - Throws: ``SystemError`` if it can't be started, or its output does not fit.
     package static func run(
         _ path: String,
         _ arguments: [String],
         input: RawSpan = RawSpan(),
         into buffer: UnsafeMutableRawBufferPointer,
-        keepsBlockedSignals: Bool = false
+        passing descriptor: Int32? = nil
     ) throws(SystemError) -> Outcome {
         let errors = try Pipe()
         let output = try Pipe()
@@ -40,7 +40,7 @@ package enum Tool {
             try source.sink.write(all: input)
             let (input, output, errors) = (source.source.number, output.sink.number, errors.sink.number)
             process = unsafe try spawn([path] + arguments) {
-                unsafe coffer_spawn_tool(path, $0, input, output, errors, keepsBlockedSignals)
+                unsafe coffer_spawn_tool(path, $0, input, output, errors, descriptor ?? -1)
             }
         }
         var status: Int32 = 0
@@ -56,35 +56,6 @@ package enum Tool {
     }
 }
 
-extension Tool {
-    /// Starts a program that goes on in the background once it is ready, which it shows by closing its standard error.
-    ///
-    /// - Parameters:
-    ///   - path: The program; without a slash it is searched for in `$PATH`.
-    ///   - arguments: Its arguments, without its name.
-    /// - Returns: Why it is not ready: its exit code, and what it has written to standard error; `nil` if it is.
-    /// - Throws: ``SystemError`` if it can't be started.
-    package static func startInBackground(
-        _ path: String,
-        _ arguments: [String]
-    ) throws(SystemError) -> (status: Int32, words: String)? {
-        let errors = try Pipe()
-        let null = try OwnedDescriptor.open("/dev/null", O_RDWR)
-        let process: pid_t
-        do {
-            let (null, sink) = (null.number, errors.sink.number)
-            process = unsafe try spawn([path] + arguments) {
-                unsafe coffer_spawn_tool(path, $0, null, null, sink, false)
-            }
-        }
-        let words = try errors.closingSink().wholeText(upTo: errorBytes)
-        if words.isEmpty { return nil }
-        var status: Int32 = 0
-        _ = try retrying("waitpid") { unsafe waitpid(process, &status, 0) }
-        return (status & 0x7f == 0 ? (status >> 8) & 0xff : 128 + status & 0x7f, words)
-    }
-}
-
 /// Both ends of a pipe.
 private struct Pipe: ~Copyable {
     let source: OwnedDescriptor
@@ -93,7 +64,7 @@ private struct Pipe: ~Copyable {
     init() throws(SystemError) {
         var ends: [Int32] = [-1, -1]
         _ = try retrying("pipe") { unsafe pipe(&ends) }
-        // They need no close-on-exec: a started program gets only its standard streams.
+        // They need no close-on-exec: a started program gets only its streams, and what is passed.
         source = OwnedDescriptor(owning: ends[0])
         sink = OwnedDescriptor(owning: ends[1])
     }
@@ -126,22 +97,6 @@ extension OwnedDescriptor {
         }
         next = 0
         return try outcome.get() == 0
-    }
-
-    /// The text up to the end, or as much of it as fits.
-    fileprivate borrowing func wholeText(upTo limit: Int) throws(SystemError) -> String {
-        var bytes = [UInt8](repeating: 0, count: limit)
-        var count = 0
-        while count < limit {
-            let outcome = unsafe bytes.withUnsafeMutableBytes { buffer in
-                let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[count...])
-                return Result { () throws(SystemError) in unsafe try read(into: rest) }
-            }
-            let got = try outcome.get()
-            if got == 0 { break }
-            count += got
-        }
-        return String(decoding: bytes.prefix(count), as: UTF8.self)
     }
 
     /// The last line of the available text.

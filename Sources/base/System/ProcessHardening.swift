@@ -14,15 +14,6 @@ package enum ProcessHardening {
         ignoreWriteSignals()
     }
 
-    /// Hardens a process that has to start programs with more rights than its own, such as `fusermount3`.
-    ///
-    /// As ``apply()``, except that new privileges are possible.
-    package static func applyKeepingPrivilegedPrograms() throws(SystemError) {
-        _ = try retrying("prctl") { coffer_forbid_dumps() }
-        umask(0o077)
-        ignoreWriteSignals()
-    }
-
     /// Ignores the signals of failed writes, which would end the process.
     ///
     /// A write to a broken pipe fails with `EPIPE`, and one beyond the file-size limit with `EFBIG`.

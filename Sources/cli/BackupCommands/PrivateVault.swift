@@ -96,7 +96,7 @@ package final class PrivateVault {
     private static func connect(to path: String) throws(CofferError) -> BlockingClient {
         for _ in 0..<Limits.snapshotStartAttempts {
             if let client = try? BlockingClient(socketPath: path) { return client }
-            usleep(Limits.reconnectPauseMicroseconds)
+            usleep(Limits.startPauseMicroseconds)
         }
         throw CofferError(.notAvailable, "the daemon for the snapshot did not come up")
     }

@@ -25,7 +25,7 @@ enum DaemonLauncher {
         for _ in 0..<Limits.startAttempts {
             if let client = try? BlockingClient(socketPath: socketPath, timeout: timeout) { return client }
             if daemon.hasEnded { break }
-            usleep(Limits.reconnectPauseMicroseconds)
+            usleep(Limits.startPauseMicroseconds)
         }
         throw CofferError(.notAvailable, "cofferd did not come up", hint: "run 'cofferd' by hand to see why")
     }

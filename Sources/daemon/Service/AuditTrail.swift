@@ -1,6 +1,7 @@
 internal import CofferRights
 internal import CofferAudit
 internal import CofferCore
+internal import CofferKernelFiles
 internal import CofferKeychain
 internal import CofferKeys
 internal import CofferSystem
@@ -64,6 +65,33 @@ final class AuditTrail: ServerPart {
         if connection.credential != nil { isDue = true }
         // The change may have been committed turns ago: the answer waits for its record.
         if mayChange && !Gate.verbs(for: request.method, request.params).isSubset(of: [.read, .audit]) {
+            isDue = true
+        }
+    }
+
+    /// Notes a request of the kernel that is answered.
+    ///
+    /// - Parameters:
+    ///   - stands: Whether its success does not depend on the commit of this turn.
+    ///   - mayChange: Whether it may have changed something.
+    ///   - failure: The error of the answer, if it is one.
+    func note(_ request: KernelRequest, stands: Bool, mayChange: Bool, failure: CofferError?) {
+        guard keepsRecords, let method = request.operation.method else { return }
+        // What has no name is something that the kernel has found already, or looks for in vain.
+        guard method.isAudited && request.name != nil || failure?.code == .missingEntitlement else { return }
+        let mount = request.mount
+        note(
+            AuditRecord(
+                time: wallClockMilliseconds(),
+                client: mount.caller.recorded,
+                action: method.rawValue,
+                items: request.name.map { [AuditedItem(name: $0, group: mount.facts.group)] } ?? [],
+                state: vault.openKeys?.state ?? .noVault,
+                refusal: failure.map { AuditedRefusal($0) }
+            ),
+            isAnswered: stands && failure == nil
+        )
+        if mayChange && !Gate.verbs(for: method, request.operation.gateParameters).isSubset(of: [.read, .audit]) {
             isDue = true
         }
     }

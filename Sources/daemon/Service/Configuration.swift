@@ -19,6 +19,8 @@ package struct Configuration: Sendable {
     package var daemon: ClientIdentity
     /// The storage for keys while no daemon runs; `nil` if there is none.
     package var carryOver: CarryOver?
+    /// What concerns mounts.
+    package var mounting = Mounting()
     /// The entitlements at the start.
     package var entitlements: [Entitlement] = []
     /// The routing at the start.
@@ -98,6 +100,16 @@ extension Configuration {
         package var hold: (@Sendable (borrowing OwnedDescriptor) throws(SystemError) -> Void)?
         /// The time for which a starting unit waits for the vault to be unlocked.
         package var waitSeconds = 0
+
+        package init() {}
+    }
+
+    /// What concerns the mounts that the daemon answers.
+    package struct Mounting: Sendable {
+        /// The storage for mounts while no daemon runs; `nil` if there is none: then they end with the daemon.
+        package var store: MountStore?
+        /// Reports a line without secrets to the administrator.
+        package var report: @Sendable (String) -> Void = { _ in }
 
         package init() {}
     }

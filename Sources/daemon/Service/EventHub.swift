@@ -5,6 +5,7 @@ internal import CofferWire
 /// Notifies clients of the events that they have subscribed to, in the access groups that they hold.
 final class EventHub {
     private let connections: Connections
+    let mounts: Mounts
     /// The state that clients were last notified of.
     private var protectedData = ProtectedData.gone
     /// The connections that have subscribed; `nil` if that has changed since they were looked for.
@@ -12,11 +13,11 @@ final class EventHub {
     /// Whether one of them may show when items expire; `nil` if that has to be found out again.
     private var isExpiryWanted: Bool?
 
-    init(_ connections: Connections) { self.connections = connections }
+    init(_ connections: Connections, _ mounts: Mounts) { (self.connections, self.mounts) = (connections, mounts) }
 
     /// Whether a client has subscribed to changes of items.
     var wantsItems: Bool {
-        subscribers().contains { $0.caller.subscription.selection?.contains(.items) ?? false }
+        !mounts.isEmpty || subscribers().contains { $0.caller.subscription.selection?.contains(.items) ?? false }
     }
 
     /// Whether a client has subscribed that may show when items expire: a mount, which only keeps contents, does not, and
@@ -48,7 +49,7 @@ final class EventHub {
             caller.subscription.keepingPlace.map { place in
                 UnconfirmedMount(place: place, processID: Int64(max(0, caller.identity.processID ?? 0)))
             }
-        }
+        } + mounts.unconfirmed.prefix(Limits.unconfirmedMounts)
     }
 
     /// Notifies a client, and expects its confirmation if the event ends what it keeps.
@@ -66,11 +67,18 @@ final class EventHub {
         protectedData = next
         if last == next { return }
         var events: [VaultEvent] = []
-        if last == .available { events.append(.protectedDataWillBecomeUnavailable) }
+        if last == .available {
+            mounts.noteLocking()
+            events.append(.protectedDataWillBecomeUnavailable)
+        }
         switch next {
-        case .available: events.append(.protectedDataDidBecomeAvailable)
+        case .available:
+            mounts.dropAll(isLock: false)
+            events.append(.protectedDataDidBecomeAvailable)
         case .going: break
-        case .gone: events.append(.protectedDataDidBecomeUnavailable)
+        case .gone:
+            mounts.dropAll(isLock: true)
+            events.append(.protectedDataDidBecomeUnavailable)
         }
         let frames = events.map { ($0, $0.frame) }
         for connection in subscribers() {
@@ -86,11 +94,18 @@ final class EventHub {
     ///   - kind: The subscription that the event requires.
     ///   - origin: The process that has caused it; `nil` for the daemon itself.
     func notify(of event: VaultEvent, to kind: EventSelection = [], by origin: Int32? = nil) {
+        switch event {
+        case .itemsDidChange(let changes): mounts.notify(of: changes, by: origin)
+        case .inactiveDataDidBecomeUnavailable: mounts.dropAll(isLock: true)
+        case .firstUnlockDataDidBecomeUnavailable: mounts.dropAll(isLock: true, withNames: true)
+        case .eventsMissed: mounts.dropAll(isLock: false, withNames: true)
+        default: break
+        }
         var whole: [UInt8]?
         for connection in subscribers() {
             let caller = connection.caller
             guard let selection = caller.subscription.selection, selection.isSuperset(of: kind) else { continue }
-            if caller.subscription.isOfOthersOnly, let origin, origin == caller.identity.processID { continue }
+            if caller.subscription.isOfOthersOnly, let origin, origin == caller.origin { continue }
             guard let parts = event.parts(for: connection.caller) else {
                 let frame = whole ?? event.frame
                 whole = frame

@@ -6,12 +6,12 @@ struct Housekeeping {
     private let expiry: ExpiryKeeper
     private let idleExit: IdleExit
 
-    init(beside part: ServerPart, _ hub: EventHub) {
+    init(beside part: ServerPart, _ hub: EventHub, _ mounts: Mounts) {
         checkpointer = Checkpointer(beside: part)
         syncer = DeferredSyncer(beside: part, hub)
         trash = TrashKeeper(beside: part)
         expiry = ExpiryKeeper(hub, beside: part)
-        idleExit = IdleExit(beside: part)
+        idleExit = IdleExit(mounts, beside: part)
     }
 
     /// The earliest time at which something is due.

@@ -9,13 +9,19 @@ final class IdleExit: ServerPart {
     private var idleSince: UInt64?
     /// The time at which it exits if it stays idle.
     private(set) var nextDeadline: UInt64?
+    private let mounts: Mounts
+
+    init(_ mounts: Mounts, beside part: ServerPart) {
+        self.mounts = mounts
+        super.init(beside: part)
+    }
 
     /// Whether the daemon has to exit.
     ///
     /// Called at the end of each turn.
     func isDue() -> Bool {
         guard let seconds = configuration.idleExitSeconds else { return false }
-        guard connections.all.isEmpty, shared.filesInUse.orphanCount == 0, holdsNoKey else {
+        guard connections.all.isEmpty, mounts.isEmpty, shared.filesInUse.orphanCount == 0, holdsNoKey else {
             (idleSince, nextDeadline) = (nil, nil)
             return false
         }

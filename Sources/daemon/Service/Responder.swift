@@ -1,5 +1,6 @@
 internal import CofferCore
 internal import CofferHandlers
+internal import CofferKernelFiles
 internal import CofferKeychain
 internal import CofferKeys
 internal import CofferMemory
@@ -9,11 +10,13 @@ internal import CofferWire
 /// Sends the answers of requests, and records their results in the audit.
 final class Responder: ServerPart {
     private let audit: AuditTrail
+    let mounts: Mounts
     /// Handles the refusal of a credential, which may be tried again.
     var refuseCredential: (Connection, CofferError) -> Void = { _, _ in }
 
-    init(_ audit: AuditTrail) {
+    init(_ audit: AuditTrail, _ mounts: Mounts) {
         self.audit = audit
+        self.mounts = mounts
         super.init(beside: audit)
     }
 
@@ -21,6 +24,10 @@ final class Responder: ServerPart {
     ///
     /// - Parameter stands: Whether its success does not depend on that commit.
     func record(_ running: Running, stands: Bool) {
+        if let request = running.kernel {
+            let failure = running.failure ?? refusal(of: running.reply)
+            return audit.note(request, stands: stands, mayChange: running.kind == .changing, failure: failure)
+        }
         guard let connection = running.origin?.connection, connection.credential == nil else { return }
         note(running, running.failure ?? refusal(of: running.reply, on: connection), stands: stands)
     }
@@ -39,6 +46,7 @@ final class Responder: ServerPart {
 
     /// Ends a request: queues its answer, and lets the requests that waited for it start.
     func deliver(_ running: Running) {
+        if let request = running.kernel { return deliver(running, to: request) }
         guard let (request, connection) = running.origin else { return }
         let failure = running.failure ?? refusal(of: running.reply, on: connection)
         let isOpen = connections.has(connection)
@@ -61,6 +69,15 @@ final class Responder: ServerPart {
         }
     }
 
+    private func deliver(_ running: Running, to request: KernelRequest) {
+        if let failure = running.failure ?? refusal(of: running.reply) {
+            request.mount.refuse(request, failure)
+        } else {
+            request.mount.answer(request, running.takeReply())
+        }
+        mounts.didAnswer(request.mount)
+    }
+
     /// "No item" may be the result of a damaged index.
     func doubted(_ error: CofferError, of method: Method) -> CofferError {
         method.looksUpItems ? vault.openCatalog?.doubt(error) ?? error : error
@@ -73,14 +90,24 @@ final class Responder: ServerPart {
         switch reply {
         case .none: return nil
         case .some(let reply):
-            let state = vault.openKeys?.state ?? .noVault
             if let refusal = connection.credential?.refusal(of: reply.result) { return refusal }
-            if let protection = reply.protection, !protection.mayBeSent(in: state) {
-                return .locked("the item", in: state, for: .read)
-            }
+            if let refusal = refusal(of: reply.protection) { return refusal }
             return connections.hasRoom(head: 0, payload: reply.payload.byteCount, to: connection)
                 ? nil : .buffersAreFull
         }
+    }
+
+    private func refusal(of reply: borrowing Reply?) -> CofferError? {
+        switch reply {
+        case .none: nil
+        case .some(let reply): refusal(of: reply.protection)
+        }
+    }
+
+    private func refusal(of protection: Protection?) -> CofferError? {
+        let state = vault.openKeys?.state ?? .noVault
+        guard let protection, !protection.mayBeSent(in: state) else { return nil }
+        return .locked("the item", in: state, for: .read)
     }
 
     private func send(_ reply: consuming Reply, _ id: RequestID?, _ connection: Connection) {

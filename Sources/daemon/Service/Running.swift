@@ -1,14 +1,23 @@
 internal import CofferCore
+internal import CofferKernelFiles
 internal import CofferSystem
 internal import CofferVault
+internal import CofferWire
 internal import Synchronization
 
 /// A request or a chore that has started, until its answer is delivered.
 final class Running {
     /// Its number in the scheduler and among the claims.
     let token: Int
-    /// The request and its connection; `nil` for a chore.
-    let origin: (request: PendingRequest, connection: Connection)?
+    /// Who asks for it.
+    enum Source {
+        case client(PendingRequest, Connection)
+        case kernel(KernelRequest)
+        /// Nobody: it is a chore.
+        case daemon
+    }
+
+    private let source: Source
     let call: Call
     let kind: Scheduler.Kind
     let tenant: Int
@@ -29,19 +38,30 @@ final class Running {
 
     init(
         _ token: Int,
-        _ origin: (PendingRequest, Connection)?,
+        _ source: Source,
         _ call: Call,
         _ kind: Scheduler.Kind,
         of tenant: Int,
         _ first: @escaping Step.Next
     ) {
         self.token = token
-        self.origin = origin
+        self.source = source
         self.call = call
         self.kind = kind
         self.tenant = tenant
         next = first
     }
+
+    /// The request of a client, and its connection.
+    var origin: (request: PendingRequest, connection: Connection)? {
+        if case .client(let request, let connection) = source { (request, connection) } else { nil }
+    }
+
+    /// The request of the kernel.
+    var kernel: KernelRequest? { if case .kernel(let request) = source { request } else { nil } }
+
+    /// The method that it calls; of a request of the kernel the one that does the same.
+    var method: Method? { origin?.request.method ?? kernel?.operation.method }
 
     func end(with reply: consuming Reply) {
         items = reply.items

@@ -1,6 +1,7 @@
 internal import CofferAudit
 package import CofferCore
 internal import CofferHandlers
+internal import CofferKernelFiles
 internal import CofferKeys
 internal import CofferRouting
 package import CofferSystem
@@ -21,6 +22,7 @@ package final class Server {
     private var vault: Vault { part.vault }
     private var connections: Connections { part.connections }
     private let hub: EventHub
+    private var mounts: Mounts { hub.mounts }
     private let audit: AuditTrail
     private let locks: LockController
     private let turn: Turn
@@ -64,13 +66,14 @@ package final class Server {
         )
         do {
             part = ServerPart(on: loop, configuration, handlers)
-            hub = EventHub(part.connections)
+            let mounts = try Mounts(beside: part)
+            hub = EventHub(part.connections, mounts)
             audit = AuditTrail(beside: part, hub)
             locks = LockController(hub, audit, surroundings)
-            turn = try Turn(hub, audit, locks)
+            turn = try Turn(hub, audit, locks, mounts)
             acceptor = Acceptor(audit)
             units = UnitCredentials(audit, turn, acceptor)
-            housekeeping = Housekeeping(beside: part, hub)
+            housekeeping = Housekeeping(beside: part, hub, mounts)
             if let stored = configuration.carryOver { carryOver = CarryOverKeeper(stored, locks) }
             // Due keys are wiped before the turn carries out requests.
             timer = try TurnTimer(on: loop, configuration.vault.clock) { [unowned locks] in locks.settle() }
@@ -93,6 +96,8 @@ package final class Server {
     package func start() {
         locks.keysDidChange()
         carryOver?.restore()
+        mounts.resume()
+        subscriptionsDidChange()
         handlers.vault.removeRemains()
         configuration.reportState(try? vault.state())
         reportedState = vault.openKeys?.state
@@ -178,6 +183,7 @@ package final class Server {
             if connection.credential != nil { connection.refuseAtLast() }
         }
         connections.removeAll()
+        mounts.stop()
         handlers.file.synchronizeForShutDown()
         // Later steps must not open the vault again, and the keys that are carried over are for the next daemon.
         locks.rest()
@@ -234,6 +240,7 @@ package final class Server {
                 )
             )
         }
+        mounts.reviewRights()
         return nil
     }
 }
@@ -250,9 +257,26 @@ extension Server: VaultObserver {
         vault.openCatalog?.changes.isWanted = hub.wantsItems
     }
     package func cancelRequest(_ id: RequestID, besides call: Call) { turn.cancelRequest(id, besides: call) }
-    package func openFileCounts(of tenant: Int) -> (held: Int, used: Int) { connections.openFileCounts(of: tenant) }
+    package func openFileCounts(of tenant: Int) -> (held: Int, used: Int) {
+        let (clients, programs) = (connections.openFileCounts(of: tenant), mounts.openFileCounts(of: tenant))
+        return (clients.held + programs.held, clients.used + programs.used)
+    }
     package func commit() { turn.commit() }
-    package var uses: [ConnectionUse] { connections.uses }
+    package var uses: [ConnectionUse] { connections.uses + mounts.uses }
+
+    package func serveMount(_ mount: NewMount, of caller: Caller) throws(CofferError) {
+        let facts = MountFacts(
+            at: mount.place,
+            of: mount.group,
+            directory: mount.directory,
+            isReadOnly: mount.isReadOnly,
+            time: wallClockNanoseconds(),
+            owner: MountOwner(userID: caller.identity.userID, groupID: caller.identity.groupID),
+            namesUsers: UserNumbers.areShared(with: caller.identity.processID)
+        )
+        try mounts.add(facts, of: caller, mount.takeDescriptor())
+        subscriptionsDidChange()
+    }
     package var unconfirmedMounts: [UnconfirmedMount] { hub.unconfirmedMounts }
 
     package func answer(to address: CredentialAddress, of client: ClientIdentity) -> CredentialAnswer {

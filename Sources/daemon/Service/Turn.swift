@@ -1,5 +1,6 @@
 internal import CofferCore
 internal import CofferHandlers
+internal import CofferKernelFiles
 internal import CofferKeychain
 internal import CofferSystem
 internal import CofferVault
@@ -25,11 +26,11 @@ final class Turn: ServerPart {
     private let workers = Workers()
     private let mailbox: Mailbox<Message>
 
-    init(_ hub: EventHub, _ audit: AuditTrail, _ locks: LockController) throws {
+    init(_ hub: EventHub, _ audit: AuditTrail, _ locks: LockController, _ mounts: Mounts) throws {
         self.hub = hub
         self.audit = audit
         self.locks = locks
-        responder = Responder(audit)
+        responder = Responder(audit, mounts)
         intake = try Intake(audit, locks, responder)
         own = Caller(audit.vault.access.daemon, AccessRights(groups: [], verbs: [], reason: "it is the daemon"))
         mailbox = try Mailbox()
@@ -38,6 +39,8 @@ final class Turn: ServerPart {
         intake.begin = { [unowned self] request, connection in begin(request, connection) }
         intake.othersWait = { [unowned self] tenant in othersWait(besides: tenant) }
     }
+
+    private var mounts: Mounts { responder.mounts }
 
     // MARK: The turn
 
@@ -80,10 +83,9 @@ final class Turn: ServerPart {
     ///   - counts: What the turn has carried out.
     /// - Returns: The tenant; `nil` if nothing is left for this turn.
     private func carryOutOne(isOver: Bool, _ counts: inout Counts) -> Int? {
-        if counts.arrivals == 0 || !isOver, let connection = connections.nextToRead() {
+        if counts.arrivals == 0 || !isOver, let tenant = takeArrival() {
             counts.arrivals += 1
-            intake.serve(connection)
-            return connection.tenant.number
+            return tenant
         }
         connections.sendServed()
         if counts.readings == 0 || !isOver, let token = scheduler.nextReading() {
@@ -102,10 +104,24 @@ final class Turn: ServerPart {
         return tenant
     }
 
+    /// Reads from a connection, or begins a request of the kernel, by turns.
+    ///
+    /// - Returns: The tenant; `nil` if nothing has come.
+    private func takeArrival() -> Int? {
+        let isKernelFirst = mounts.takePrecedence()
+        if isKernelFirst, let request = mounts.nextRequest() { return begin(request) }
+        if let connection = connections.nextToRead() {
+            intake.serve(connection)
+            return connection.tenant.number
+        }
+        return isKernelFirst ? nil : mounts.nextRequest().map(begin)
+    }
+
     /// Whether there is work, so that the loop must not block in the kernel.
     var hasWork: Bool {
         !scheduler.isIdle || scheduler.hasContinuing || !uncommitted.isEmpty || !shared.chores.isEmpty
-            || vault.openCatalog?.hasChanges == true || connections.hasReadable || loop.hasUndispatched
+            || vault.openCatalog?.hasChanges == true || connections.hasReadable || mounts.hasReady
+            || loop.hasUndispatched
             || audit.isUnscheduled
     }
 
@@ -160,7 +176,8 @@ final class Turn: ServerPart {
         let kind: Scheduler.Kind = request.scope.changes || call.countsUse ? .changing : .reading
         if request.usesContext { context.beginRequest(at: clock.now) }
         request.start(call, isAlone: context.isForThisRequest)
-        let begun = Running(token, (request, connection), call, kind, of: connection.tenant.number) { [unowned self] in
+        let begun = Running(token, .client(request, connection), call, kind, of: connection.tenant.number) {
+            [unowned self] in
             if call.isCancelled { throw CofferError.cancelled }
             // While it waited, the state may have changed, or what permits it may have ended.
             if call.permit != nil {
@@ -181,12 +198,31 @@ final class Turn: ServerPart {
         }
     }
 
+    /// - Returns: The tenant.
+    private func begin(_ request: KernelRequest) -> Int {
+        let (mount, operation) = (request.mount, request.operation)
+        let tenant = mount.caller.tenant
+        let call = Call(from: mount.caller, request.attachments)
+        let kind: Scheduler.Kind = operation.mayCommit ? .changing : .reading
+        mount.requestCount += 1
+        let begun = Running(running.takeToken(), .kernel(request), call, kind, of: tenant) { [unowned self] in
+            try mounts.check(request, in: locks.state)
+            return try mount.carryOut(request, call)
+        }
+        running[begun.token] = begun
+        scheduler.add(begun.token, operation.scope, kind, of: tenant)
+        if kind == .reading && scheduler.mayRead(operation.scope) { step(begun) } else { scheduler.resume(begun.token) }
+        return tenant
+    }
+
     private func beginChores() {
         let chores = shared.chores
         shared.chores = []
         for chore in chores {
             let call = Call(from: own, Attachments(payload: nil, descriptor: nil))
-            let begun = Running(running.takeToken(), nil, call, .changing, of: chore.tenant) { try chore.begin(call) }
+            let begun = Running(running.takeToken(), .daemon, call, .changing, of: chore.tenant) {
+                try chore.begin(call)
+            }
             running[begun.token] = begun
             scheduler.add(begun.token, .barrier, .changing, of: chore.tenant)
             scheduler.resume(begun.token)
@@ -207,7 +243,7 @@ final class Turn: ServerPart {
         var next: Step.Next? = running.next
         while let body = next {
             next = nil
-            let isDeferrable = running.origin?.request.method.isDeferrable == true
+            let isDeferrable = running.method?.isDeferrable == true
             vault.openCatalog?.serve(running.call.caller, isDeferrable: isDeferrable)
             running.call.quantum = Quantum(Limits.quantum, of: clock) { [unowned self] in othersWait(besides: tenant) }
             let changeCount = vault.openCatalog?.changes.madeCount
@@ -257,7 +293,7 @@ final class Turn: ServerPart {
 
     /// Records what a request has made that goes on after the commit, so that it takes no commit of its own.
     private func recordChange(by running: Running) {
-        guard running.hasChanged, running.origin?.request.method == .fileOpen else { return }
+        guard running.hasChanged, running.method == .fileOpen else { return }
         running.hasChanged = false
         responder.record(running, stands: false)
         running.isRecorded = true
@@ -305,7 +341,7 @@ final class Turn: ServerPart {
         freeClaims()
         for claim in running.call.kept { shared.claims.keep(claim) }
         for claim in shared.claims.held(by: running.token) { release(claim) }
-        let method = running.origin?.request.method
+        let method = running.method
         let hasChanges = vault.openCatalog?.hasChanges == true
         let stands = running.kind == .reading || !hasChanges || running.failure == nil && method?.awaitsCommit == true
         if let method, let failure = running.failure { running.end(with: responder.doubted(failure, of: method)) }

@@ -24,6 +24,8 @@ enum Daemon {
             } else {
                 DescriptorStore.clear(passed)
             }
+            configuration.mounting.store = DescriptorStore.mounts(passed)
+            configuration.mounting.report = { line in write("warning: \(line)\n", to: STDERR_FILENO) }
             configuration.reportState = ServiceManager.reportState
             configuration.reportFault = { fault in
                 write("warning: \(fault.what)\nhint: \(fault.hint)\n", to: STDERR_FILENO)

@@ -10,6 +10,8 @@ struct PassedDescriptors {
     private(set) var carried: [Int32] = []
     /// Connections of service managers that an earlier daemon has not fully answered.
     private(set) var credentials: [Int32] = []
+    /// The kernel's ends of mounts, and what is kept beside them, by their names.
+    private(set) var mounts: [String: [Int32]] = [:]
     /// All others, which must be sockets, with their names.
     private(set) var sockets: [(number: Int32, name: String)] = []
 
@@ -30,6 +32,8 @@ struct PassedDescriptors {
             switch name {
             case DescriptorStore.name: passed.carried.append(first + index)
             case HeldConnections.name: passed.credentials.append(first + index)
+            case let name? where name.hasPrefix(MountStore.namePrefix):
+                passed.mounts[name, default: []].append(first + index)
             default: passed.sockets.append((first + index, name ?? ""))
             }
         }
@@ -59,6 +63,43 @@ enum DescriptorStore {
         } catch {
             report("can't remove keys from the service manager: \(error.reason)")
         }
+    }
+
+    /// The store as a storage for mounts.
+    static func mounts(_ passed: PassedDescriptors) -> MountStore? {
+        if unsafe getenv("NOTIFY_SOCKET") == nil { return nil }
+        var found: [MountStore.Found] = []
+        for (name, numbers) in passed.mounts.sorted(by: { $0.key < $1.key }) {
+            let devices = numbers.filter(isKernelFiles)
+            let memories = numbers.filter { !isKernelFiles($0) }
+            if let device = devices.first, let memory = memories.first, numbers.count == 2 {
+                found.append(MountStore.Found(name, device: device, memory: memory))
+            } else {
+                // The service manager has removed the end of a mount that has ended.
+                for number in numbers { close(number) }
+                try? remove(named: name)
+            }
+        }
+        return MountStore(found: found, keep: keep, remove: remove(named:))
+    }
+
+    private static func isKernelFiles(_ number: Int32) -> Bool {
+        var status = stat()
+        return unsafe fstat(number, &status) == 0 && status.st_mode & S_IFMT == S_IFCHR
+    }
+
+    @Sendable private static func keep(
+        _ name: String,
+        _ descriptor: borrowing OwnedDescriptor
+    ) throws(SystemError) {
+        var number = descriptor.number
+        let code = unsafe sd_pid_notify_with_fds(0, 0, "FDSTORE=1\nFDNAME=\(name)", &number, 1)
+        if code < 0 { throw SystemError("sd_notify", code: -code) }
+    }
+
+    @Sendable private static func remove(named name: String) throws(SystemError) {
+        let code = unsafe sd_notify(0, "FDSTOREREMOVE=1\nFDNAME=\(name)")
+        if code < 0 { throw SystemError("sd_notify", code: -code) }
     }
 
     private static func found(_ numbers: [Int32]) -> CarryOver.Found {

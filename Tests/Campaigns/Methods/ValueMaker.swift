@@ -223,7 +223,7 @@ struct ValueMaker {
         "\u{0}", "e\u{301}", "\u{301}", "\u{202E}a", "\u{FEFF}", "\n", "\u{1F468}\u{200D}\u{1F469}", "//", "/", "..",
         "./a",
         String(repeating: "n", count: 255), String(repeating: "n", count: 256),
-        String(repeating: "d/", count: 63) + "d", String(repeating: "d/", count: 64) + "d",
+        String(repeating: "d/", count: 2047) + "d", String(repeating: "d/", count: 2048) + "d",
         (0..<16).map { _ in String(repeating: "m", count: 255) }.joined(separator: "/"),
         String(repeating: "\u{10FFFF}", count: 63),
         // Longer than what is written after a 16-bit length.

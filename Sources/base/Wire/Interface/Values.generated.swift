@@ -1766,9 +1766,9 @@ extension UnchangedFile: WireObject {
 
 /// A mount that has not confirmed that it has dropped what a lock ended.
 public struct UnconfirmedMount: Hashable, Sendable {
-    /// Where it is, as its process states.
+    /// Where it is, as the client states that has mounted it.
     public let place: String
-    /// The number of its process.
+    /// The number of the process that has mounted it, which may have ended.
     public let processID: Int64
 
     package init(place: String, processID: Int64) {

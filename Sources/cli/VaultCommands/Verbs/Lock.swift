@@ -37,7 +37,7 @@ struct Lock: ParsableCommand {
 extension UnconfirmedMount {
     /// What a lock has not ended there.
     var warning: Line {
-        "the mount at \(quotedForDisplay(place)) (process \(processID)) has not dropped the contents of its files: programs "
-            + "may still read them there"
+        "the mount at \(quotedForDisplay(place)) has not dropped the contents of its files: "
+            + "programs may still read them there"
     }
 }

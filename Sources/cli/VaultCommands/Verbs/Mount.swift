@@ -1,20 +1,18 @@
 internal import ArgumentParser
 internal import CofferClient
 internal import CofferSecretFormats
-internal import CofferProcesses
 internal import CofferCommandSupport
 internal import CofferSystem
 internal import CofferTerminal
-internal import Glibc
 
 struct Mount: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "mount",
         abstract: "Let every program open the files of the vault, in a directory.",
         discussion: """
-            It returns when the files are there, and 'coffer umount' ends it. A file's class is its attribute \
-            user.coffer.class. While the vault is locked, files of class complete can't be opened or read. It says when new \
-            files can be read.
+            It returns when the files are there; the daemon serves them until 'coffer umount' ends the mount. A file's class \
+            is its attribute user.coffer.class. While the vault is locked, files of class complete can't be opened or read. \
+            It says when new files can be read.
             """
     )
 
@@ -27,11 +25,8 @@ struct Mount: ParsableCommand {
     @Flag(help: "Refuse every change.")
     var readOnly = false
 
-    @Flag(help: "Do not return before it is unmounted.")
-    var foreground = false
-
-    @Option(help: ArgumentHelp("How long programs wait for a daemon that is away (default: 10).", valueName: "seconds"))
-    var wait: SecondsArgument?
+    @Flag(help: "Permit other users as well, by the modes of the files.")
+    var allowOther = false
 
     @OptionGroup var access: GroupOptions
     @OptionGroup var connection: ConnectionOptions
@@ -40,12 +35,25 @@ struct Mount: ParsableCommand {
         let name = try path.map { try ItemName(argument: $0) }
         let client = try connection.connect()
         try client.status().requireVault()
-        guard let socketPath = client.socketPath else { return }
-        let program = InstalledProgram.path(of: "coffer-mount")
-        let words = [directory, "--socket", socketPath] + options(name)
-        if foreground { try replace(by: program, words) }
-        try start(program, words)
+        // A dead mount is of no use, even if nothing can be mounted in its place.
+        MountPoint.removeDead(directory)
+        try mount(name, client)
         if !readOnly { try reportClass(name, client) }
+    }
+
+    private func mount(_ name: ItemName?, _ client: BlockingClient) throws(CofferError) {
+        let mountPoint = try MountPoint(directory)
+        let device = try mountPoint.mount(.init(isReadOnly: readOnly, allowsOthers: allowOther))
+        let params = MountServeParameters(
+            place: mountPoint.path,
+            path: name,
+            isReadOnly: readOnly,
+            group: access.group
+        )
+        do throws(CofferError) { try client.call(params, passing: device.number) } catch {
+            MountPoint.unmount(mountPoint.path)
+            throw error
+        }
     }
 
     /// Reports when new files can be read: a file whose program says nothing may stay readable while the vault is locked.
@@ -57,33 +65,5 @@ struct Mount: ParsableCommand {
         guard let placement = try? client.call(params).value.placement else { return }
         let words = placement.protection.words
         Output.standardError.line("new files are readable \(words), unless their directory says otherwise")
-    }
-
-    private func options(_ name: ItemName?) -> [String] {
-        let flags = (readOnly ? ["--read-only"] : []) + (foreground ? ["--foreground"] : [])
-        let pairs = [("--path", name?.path), ("--group", access.group), ("--wait", wait.map { "\($0.count)" })]
-        return flags + pairs.flatMap { option, value in value.map { [option, $0] } ?? [] }
-    }
-
-    private func start(_ program: String, _ words: [String]) throws {
-        let failure: (status: Int32, words: String)?
-        do { failure = try Tool.startInBackground(program, words) } catch { throw Self.cannotStart(error) }
-        guard let failure else { return }
-        for line in failure.words.split(whereSeparator: \.isNewline) { Output.standardError.line("\(line)") }
-        throw ExitStatus(rawValue: failure.status) ?? .io
-    }
-
-    private func replace(by program: String, _ words: [String]) throws {
-        do {
-            let file = try ProgramFile(program, in: environment("PATH"))
-            var arguments = unsafe ([program] + words).map { unsafe strdup($0) } + [nil]
-            throw unsafe file.execute(&arguments, InheritedEnvironment.variables(except: []) + [nil])
-        } catch let error as SystemError {
-            throw Self.cannotStart(error)
-        }
-    }
-
-    private static func cannotStart(_ error: SystemError) -> CofferError {
-        CofferError(.io, "can't start coffer-mount: \(error.reason)", hint: "install the package coffer-mount")
     }
 }

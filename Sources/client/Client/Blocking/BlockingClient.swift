@@ -18,8 +18,6 @@ public final class BlockingClient {
     private var end: CofferError?
     /// Whether further calls can succeed: a connection that has broken stays so.
     package var isConnected: Bool { end == nil }
-    /// Whether the daemon has closed the connection, which a call would find.
-    package var hasHungUp: Bool { link.socket.hasHungUp }
     /// The path of the daemon's socket, if the connection was made by one.
     package private(set) var socketPath: String?
     /// Called once, before the first request that changes the vault.
@@ -217,21 +215,6 @@ public final class BlockingClient {
     /// - Throws: `notAvailable` if the daemon can't be reached.
     public func watch(_ selection: EventSelection = [], in group: String? = nil) throws(CofferError) {
         try call(VaultWatchParameters(selection, group: group))
-    }
-
-    /// Subscribes to the events of the vault, without changes of items by this process.
-    ///
-    /// - Parameters:
-    ///   - selection: The events in addition to lock and unlock.
-    ///   - group: The access group whose items they are about.
-    ///   - place: Where this client keeps data that a lock must end: the next call confirms that it is gone, and so does
-    ///     one after each event that ends it.
-    package func watchOthers(
-        _ selection: EventSelection,
-        in group: String?,
-        keepingAt place: String
-    ) throws(CofferError) {
-        try call(VaultWatchParameters(selection, isOfOthersOnly: true, keepingPlace: place, group: group))
     }
 
     /// Waits for the next event, which may already have arrived during another call.

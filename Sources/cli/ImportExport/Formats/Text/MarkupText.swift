@@ -108,7 +108,7 @@ struct MarkupScanner {
         guard elementCount <= Limits.importValues else {
             throw .tooLarge("the file has more than \(Limits.importValues) elements")
         }
-        guard depth <= Limits.nameComponents else { throw fault("elements are nested too deeply", in: bytes) }
+        guard depth <= Limits.markupDepth else { throw fault("elements are nested too deeply", in: bytes) }
         guard bytes.has("<", at: position) else { throw fault("an element is expected", in: bytes) }
         try refuseDeclarations(in: bytes)
         position += 1

@@ -65,18 +65,18 @@ struct MountPoint: ~Copyable {
         )
     }
 
-    /// Unmounts what an earlier mount has left when its process died.
+    // MARK: Dead mounts
+
+    /// Unmounts a mount that no daemon answers any more.
     static func removeDead(_ path: String) {
         if let mounted = MountTable.mount(at: path), isDead(mounted) { unmount(mounted) }
     }
 
-    /// Whether the process of a mount has died: everything there is `ENOTCONN` until it is unmounted.
+    /// Whether the daemon of a mount has died: everything there is `ENOTCONN` until it is unmounted.
     private static func isDead(_ path: String) -> Bool {
-        // access(2) would be answered by the kernel, out of what it remembers of the directory.
-        let descriptor = unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        if descriptor < 0 { return errno == ENOTCONN }
-        close(descriptor)
-        return false
+        // The kernel answers most other calls by what it remembers of the directory.
+        var space = statvfs()
+        return unsafe statvfs(path, &space) < 0 && errno == ENOTCONN
     }
 
     private static func entries(of path: String) -> Int? {
@@ -92,14 +92,12 @@ struct MountPoint: ~Copyable {
         return count
     }
 
-    /// Takes a mount out of the tree; programs that have files of it open go on as long as its process lives.
+    /// Takes a mount out of the tree; programs that have files of it open go on as long as a daemon answers.
     static func unmount(_ path: String) {
         if geteuid() == 0, unsafe umount2(path, Int32(MNT_DETACH)) == 0 { return }
         var output: [UInt8] = []
-        let arguments = ["-u", "-z", "-q", "--", path]
         unsafe output.withUnsafeMutableBytes { buffer in
-            // The service manager sends its signal to all processes of a unit, and to this one as well.
-            _ = try? unsafe Tool.run("fusermount3", arguments, into: buffer, keepsBlockedSignals: true)
+            _ = try? unsafe Tool.run("fusermount3", ["-u", "-z", "-q", "--", path], into: buffer)
         }
     }
 }
