@@ -7,8 +7,8 @@ public struct ByteWriter: Sendable {
 
     /// Creates an empty writer.
     ///
-    /// - Parameter capacity: The size of what will be written, if it is known.
-    public init(capacity: Int = 0) { written.reserveCapacity(capacity) }
+    /// - Parameter capacity: The size of what will be written, if it is known; most has no more than the default.
+    public init(capacity: Int = 128) { written.reserveCapacity(capacity) }
 
     // What is generic here is inlined into other modules: not specialized, each operation on a type is a call.
 
@@ -29,7 +29,10 @@ public struct ByteWriter: Sendable {
     /// - Parameter value: The integer, of at most 64 bits.
     @inlinable
     public mutating func write(_ value: some FixedWidthInteger) {
-        unsafe withUnsafeBytes(of: value.bigEndian) { unsafe written.append(contentsOf: $0) }
+        let count = value.bitWidth / 8
+        written.append(addingCapacity: count) { span in
+            for index in 1...count { span.append(UInt8(truncatingIfNeeded: value >> (8 * (count - index)))) }
+        }
     }
 
     /// Appends a constant text, without its length.
@@ -63,11 +66,26 @@ public struct ByteWriter: Sendable {
     /// Appends bytes after their 16-bit length.
     ///
     /// - Parameter value: At most 65,535 bytes.
+    package mutating func write(counted value: String.UTF8View) {
+        let bytes = value.span
+        write(count: bytes.count)
+        unsafe bytes.withUnsafeBufferPointer { unsafe written.append(contentsOf: $0) }
+    }
+
+    /// Appends bytes after their 16-bit length.
+    ///
+    /// - Parameter value: At most 65,535 bytes.
     @inlinable
     public mutating func write(counted value: some Collection<UInt8>) {
-        precondition(value.count <= Int(UInt16.max), "a counted field has at most 65,535 bytes")
-        write(UInt16(value.count))
+        write(count: value.count)
         write(raw: value)
+    }
+
+    /// Appends a 16-bit length.
+    @usableFromInline
+    mutating func write(count: Int) {
+        precondition(count <= Int(UInt16.max), "a counted field has at most 65,535 bytes")
+        write(UInt16(count))
     }
 }
 

@@ -71,6 +71,12 @@ public struct ItemName: Hashable, Sendable {
     /// The account of the generic password that the name denotes in the keychain: the last part.
     public var account: String { lastSlash.map { String(path[path.utf8.index(after: $0)...]) } ?? path }
 
+    /// The service and the account, found together.
+    package var serviceAndAccount: (service: String, account: String) {
+        guard let slash = lastSlash else { return ("", path) }
+        return (String(path[..<slash]), String(path[path.utf8.index(after: slash)...]))
+    }
+
     private var lastSlash: String.Index? {
         path.lastOffset(ofByte: UInt8(ascii: "/")).map { path.utf8.index(path.startIndex, offsetBy: $0) }
     }

@@ -7,11 +7,11 @@ internal import CSodium
 @safe
 package struct SecretBytes: ~Copyable, @unchecked Sendable {
     // Sendable: the memory is owned by one value, and changed only through a mutating access to it.
-    private let address: UnsafeMutableRawPointer
+    @usableFromInline let address: UnsafeMutableRawPointer
     private let capacity: Int
     private let arena: SecretArena
     /// The number of bytes.
-    package private(set) var count: Int
+    @usableFromInline package private(set) var count: Int
 
     /// Allocates bytes that are all zero.
     ///
@@ -45,6 +45,7 @@ package struct SecretBytes: ~Copyable, @unchecked Sendable {
     ///
     /// - Parameter body: Called with the bytes, which are valid only during the call.
     /// - Returns: The result of `body`.
+    @inlinable
     package borrowing func withBytes<Result: ~Copyable, Failure: Error>(
         _ body: (RawSpan) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -55,6 +56,7 @@ package struct SecretBytes: ~Copyable, @unchecked Sendable {
     ///
     /// - Parameter body: Called with the memory, which is valid only during the call.
     /// - Returns: The result of `body`.
+    @inlinable
     package mutating func withUnsafeMutableBytes<Result: ~Copyable, Failure: Error>(
         _ body: (UnsafeMutableRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {

@@ -14,10 +14,11 @@ extension JSONObject {
         at never: @autoclosure () -> [String],
         exceptInside removing: @autoclosure () -> [String]
     ) throws(CofferError) {
-        for (key, value) in members {
-            if case .null = value {
+        for member in list {
+            let key = member.key
+            if case .null = member.value {
                 if never().contains(where: { key.hasSameBytes(as: $0) }) { throw .null(key) }
-            } else if let place = value.placeOfNull, !removing().contains(where: { key.hasSameBytes(as: $0) }) {
+            } else if let place = member.value.placeOfNull, !removing().contains(where: { key.hasSameBytes(as: $0) }) {
                 throw .null(key + place)
             }
         }
@@ -25,8 +26,8 @@ extension JSONObject {
 
     /// Refuses every `null` among the members.
     func refuseNullMembers(of parameter: String) throws(CofferError) {
-        for (key, value) in members {
-            if case .null = value { throw .null("\(parameter).\(key)") }
+        for member in list {
+            if case .null = member.value { throw .null("\(parameter).\(member.key)") }
         }
     }
 }
@@ -36,9 +37,9 @@ extension JSONValue {
     fileprivate var placeOfNull: String? {
         switch self {
         case .object(let object):
-            for (key, value) in object.members {
-                if case .null = value { return ".\(key)" }
-                if let place = value.placeOfNull { return ".\(key)\(place)" }
+            for member in object.list {
+                if case .null = member.value { return ".\(member.key)" }
+                if let place = member.value.placeOfNull { return ".\(member.key)\(place)" }
             }
         case .array(let elements):
             for (index, value) in elements.enumerated() {

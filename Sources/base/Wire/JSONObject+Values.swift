@@ -7,7 +7,7 @@ extension JSONObject {
 
     /// Appends the members of a part.
     mutating func append(_ part: JSONObject) {
-        for (key, value) in part.members { append(uniqueKey: key, value) }
+        for member in part.list { append(uniqueKey: member.key, member.value) }
     }
 
     mutating func append(_ key: String, _ value: String?) {

@@ -4,8 +4,18 @@ internal import CofferCore
 ///
 /// Keys are compared as UTF-8 bytes. A look-up scans the list, because the objects of a protocol have few members.
 package struct JSONObject: Sendable {
+    /// A member.
+    ///
+    /// A type of its own, since the runtime takes pairs apart each time one is copied or destroyed.
+    struct Member: Sendable {
+        let key: String
+        fileprivate(set) var value: JSONValue
+    }
+
     /// The members, in their order; no key occurs twice.
-    package private(set) var members: [(key: String, value: JSONValue)] = []
+    private(set) var list: [Member] = []
+    /// The members as pairs.
+    package var members: [(key: String, value: JSONValue)] { list.map { ($0.key, $0.value) } }
     /// A bit for each key, of the few that there are: a key without its bit is none of the members.
     private var marks: UInt32 = 0
 
@@ -13,7 +23,7 @@ package struct JSONObject: Sendable {
     package init() {}
 
     /// Creates an object without members, with memory for some.
-    init(capacity: Int) { members.reserveCapacity(capacity) }
+    init(capacity: Int) { list.reserveCapacity(capacity) }
 
     /// Creates an object; of equal keys, the last counts.
     init(_ members: [(String, JSONValue)]) {
@@ -21,7 +31,12 @@ package struct JSONObject: Sendable {
     }
 
     /// The value of a member, or `nil` if there is none.
-    package subscript(key: String) -> JSONValue? { place(of: key, after: 0).map { members[$0].value } }
+    package subscript(key: String) -> JSONValue? { place(of: key, after: 0).map { list[$0].value } }
+
+    /// The value of a member that is usually at an index, or `nil` if there is none.
+    subscript(key: String, usuallyAt index: Int) -> JSONValue? {
+        place(of: key, after: index).map { list[$0].value }
+    }
 
     /// The index of a member, or `nil` if there is none.
     ///
@@ -29,7 +44,7 @@ package struct JSONObject: Sendable {
     func place(of key: String, after start: Int) -> Int? {
         if !mayHave(key) { return nil }
         // An index into the array would copy the member.
-        let span = members.span
+        let span = list.span
         for index in start..<span.count where span[index].key.hasSameBytes(as: key) { return index }
         for index in 0..<min(start, span.count) where span[index].key.hasSameBytes(as: key) { return index }
         return nil
@@ -38,7 +53,7 @@ package struct JSONObject: Sendable {
     /// Sets a member: in its place if it exists, otherwise at the end.
     package mutating func set(_ key: String, _ value: JSONValue) {
         if let index = place(of: key, after: 0) {
-            members[index].value = value
+            list[index].value = value
         } else {
             append(uniqueKey: key, value)
         }
@@ -46,7 +61,7 @@ package struct JSONObject: Sendable {
 
     /// Appends a member without checking for an equal key: the parser has done that.
     mutating func append(uniqueKey key: String, _ value: JSONValue) {
-        members.append((key, value))
+        list.append(Member(key: key, value: value))
         marks |= Self.mark(of: key)
     }
 
@@ -60,7 +75,7 @@ package struct JSONObject: Sendable {
 extension JSONObject: Equatable {
     /// Whether both have the same members in the same order.
     package static func == (one: JSONObject, other: JSONObject) -> Bool {
-        one.members.elementsEqual(other.members) { $0.key.hasSameBytes(as: $1.key) && $0.value == $1.value }
+        one.list.elementsEqual(other.list) { $0.key.hasSameBytes(as: $1.key) && $0.value == $1.value }
     }
 }
 

@@ -199,15 +199,9 @@ extension JSONParser {
 
     /// Stops at a quote or a backslash.
     private mutating func skipPlainCharacters(in bytes: RawSpan) throws(JSONError) {
-        var index = position
-        defer { position = index }
-        while index < bytes.byteCount {
-            let byte = bytes[index]
-            if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { return }
-            if byte < 0x20 { throw JSONError(offset: index, reason: .controlCharacter) }
-            index += 1
-        }
-        throw JSONError(offset: index, reason: .unexpectedEnd)
+        position = bytes.endOfPlainText(from: position)
+        guard position < bytes.byteCount else { throw JSONError(offset: position, reason: .unexpectedEnd) }
+        if bytes[position] < 0x20 { throw JSONError(offset: position, reason: .controlCharacter) }
     }
 
     /// Consumes an escape after its backslash.

@@ -69,7 +69,7 @@ package struct JSONWriter: Sendable {
     /// Appends an object.
     package mutating func write(_ object: JSONObject) {
         bytes.append(UInt8(ascii: "{"))
-        let members = object.members.span
+        let members = object.list.span
         for index in members.indices {
             if index > 0 { bytes.append(UInt8(ascii: ",")) }
             write(members[index].key)
@@ -83,13 +83,11 @@ package struct JSONWriter: Sendable {
     package mutating func write(_ text: String) {
         bytes.append(UInt8(ascii: "\""))
         let utf8 = text.utf8
-        let span = utf8.span
-        unsafe span.withUnsafeBufferPointer { text in
-            if unsafe text.contains(where: Self.needsEscape) {
-                for index in text.indices { writeEscaped(unsafe text[index]) }
-            } else {
-                unsafe bytes.append(contentsOf: text)
-            }
+        let text = unsafe utf8.span.bytes
+        if text.endOfPlainText(from: 0) == text.byteCount {
+            bytes.append(text)
+        } else {
+            for offset in 0..<text.byteCount { writeEscaped(text[offset]) }
         }
         bytes.append(UInt8(ascii: "\""))
     }
@@ -97,12 +95,8 @@ package struct JSONWriter: Sendable {
     /// Appends text that is JSON already: the fixed parts of a message.
     mutating func write(raw text: StaticString) { text.withUTF8Buffer { unsafe bytes.append(contentsOf: $0) } }
 
-    private static func needsEscape(_ byte: UInt8) -> Bool {
-        byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
-    }
-
     private mutating func writeEscaped(_ byte: UInt8) {
-        guard Self.needsEscape(byte) else { return bytes.append(byte) }
+        guard byte.isToEscape else { return bytes.append(byte) }
         bytes.append(UInt8(ascii: "\\"))
         switch byte {
         case 0x08: bytes.append(UInt8(ascii: "b"))

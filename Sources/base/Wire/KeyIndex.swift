@@ -25,8 +25,8 @@ struct KeyIndex {
     ///   - object: The object; the same at every call.
     /// - Returns: `false` if the object has that key already.
     mutating func insert(_ key: String, into object: JSONObject) -> Bool {
-        if object.members.count < Self.threshold { return object.place(of: key, after: 0) == nil }
-        if keys.isEmpty { keys = Set(object.members.map { Key(text: $0.key) }) }
+        if object.list.count < Self.threshold { return object.place(of: key, after: 0) == nil }
+        if keys.isEmpty { keys = Set(object.list.map { Key(text: $0.key) }) }
         return keys.insert(Key(text: key)).inserted
     }
 }

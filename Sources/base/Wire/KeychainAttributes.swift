@@ -95,7 +95,10 @@ extension ParameterReader {
     ) throws(CofferError) -> (values: [KeychainAttribute: AttributeValue], gaps: Set<KeychainAttribute>) {
         var values: [KeychainAttribute: AttributeValue] = [:]
         var gaps: Set<KeychainAttribute> = []
-        for (name, json) in try optionalObject(key)?.members ?? [] {
+        let members = try optionalObject(key)?.list ?? []
+        values.reserveCapacity(members.count)
+        for member in members {
+            let (name, json) = (member.key, member.value)
             let attribute = try KeychainAttribute(name, of: itemClass, in: key)
             if attribute == .accessible && !isQuery {
                 throw CofferError(.param, "parameter '\(key)': 'accessible' stands beside '\(key)', not in it")
@@ -125,7 +128,7 @@ extension ParameterReader {
     ) throws(CofferError) -> (values: [AttributeName: String], gaps: Set<AttributeName>) {
         var values: [AttributeName: String] = [:]
         var gaps: Set<AttributeName> = []
-        let members = try optionalObject(key)?.members ?? []
+        let members = try optionalObject(key)?.list ?? []
         if members.count > Limits.userAttributes {
             throw CofferError(
                 .dataTooLarge,
@@ -133,7 +136,8 @@ extension ParameterReader {
                 hint: "put several values into one attribute, or into the secret"
             )
         }
-        for (name, json) in members {
+        for member in members {
+            let (name, json) = (member.key, member.value)
             if name.isEmpty { throw CofferError(.param, "parameter '\(key)': an attribute has an empty name") }
             if json == .null {
                 gaps.insert(AttributeName(name))
@@ -172,9 +176,10 @@ extension ParameterReader {
     mutating func knownAttributes(_ key: String) throws(CofferError) -> [KeychainAttribute: AttributeValue]? {
         guard let object = try optionalObject(key) else { return nil }
         var values: [KeychainAttribute: AttributeValue] = [:]
-        for (name, json) in object.members {
-            guard let attribute = KeychainAttribute(word: .string(name)) else { continue }
-            values[attribute] = try attribute.value(json, in: key)
+        values.reserveCapacity(object.list.count)
+        for member in object.list {
+            guard let attribute = KeychainAttribute(word: .string(member.key)) else { continue }
+            values[attribute] = try attribute.value(member.value, in: key)
         }
         return values
     }

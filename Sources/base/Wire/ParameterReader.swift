@@ -192,7 +192,7 @@ package struct ParameterReader: Sendable {
     ///
     /// - Throws: `param`, naming the first parameter that was not read.
     package func finish() throws(CofferError) {
-        for member in params.members where !known.contains(where: { $0.hasSameBytes(as: member.key) }) {
+        for member in params.list where !known.contains(where: { $0.hasSameBytes(as: member.key) }) {
             throw CofferError(
                 .param,
                 "unknown parameter \(quotedForDisplay(member.key))",
@@ -208,7 +208,7 @@ package struct ParameterReader: Sendable {
         if refusesUnknown { known.append(key) }
         guard let place = params.place(of: key, after: next) else { return nil }
         next = place + 1
-        let value = params.members[place].value
+        let value = params.list[place].value
         if case .null = value { return nil }
         return value
     }
@@ -273,10 +273,9 @@ extension JSONValue {
 }
 
 extension RawRepresentable<String> where Self: CaseIterable {
-    /// Finds the case of a name; compared as bytes, as keys are: `init(rawValue:)` would accept canonical equivalents.
+    /// Finds the case of a name; compared as bytes, as keys are: `init(rawValue:)` accepts canonical equivalents.
     init?(word json: JSONValue) {
-        guard let name = json.stringValue,
-            let match = Self.allCases.first(where: { $0.rawValue.hasSameBytes(as: name) })
+        guard let name = json.stringValue, let match = Self(rawValue: name), match.rawValue.hasSameBytes(as: name)
         else { return nil }
         self = match
     }

@@ -9,6 +9,20 @@ extension RawSpan {
         unsafe unsafeLoad(fromByteOffset: offset, as: UInt8.self)
     }
 
+    /// The first offset of a byte that does not stand for itself in a text of JSON: a quote, a backslash or a control
+    /// character; the end, if there is none.
+    func endOfPlainText(from start: Int) -> Int {
+        var offset = start
+        // Eight bytes at a time.
+        while offset + 8 <= byteCount,
+            unsafe !unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self).hasByteToEscape
+        {
+            offset += 8
+        }
+        while offset < byteCount, !self[offset].isToEscape { offset += 1 }
+        return offset
+    }
+
     /// The text of a part of the span, or `nil` if it is not well-formed UTF-8.
     func text(in range: Range<Int>) -> String? {
         String(checking: Span<UInt8>(_bytes: extracting(range)))
@@ -30,5 +44,23 @@ extension SecretBytes {
                 unsafe UnsafeMutableRawBufferPointer(rebasing: memory[offset...]).copyMemory(from: source)
             }
         }
+    }
+}
+
+extension UInt8 {
+    /// Whether the byte needs an escape in a text of JSON.
+    var isToEscape: Bool { self < 0x20 || self == UInt8(ascii: "\"") || self == UInt8(ascii: "\\") }
+}
+
+extension UInt64 {
+    /// Whether one of the eight bytes needs an escape in a text of JSON.
+    fileprivate var hasByteToEscape: Bool {
+        let (ones, tops): (UInt64, UInt64) = (0x0101_0101_0101_0101, 0x8080_8080_8080_8080)
+        let (quotes, backslashes) = (self ^ ones &* 0x22, self ^ ones &* 0x5C)
+        // The top bit of the lowest byte that is 0, or below 0x20, is set by a subtraction that needs to borrow.
+        let isQuote = (quotes &- ones) & ~quotes
+        let isBackslash = (backslashes &- ones) & ~backslashes
+        let isControl = (self &- ones &* 0x20) & ~self
+        return (isQuote | isBackslash | isControl) & tops != 0
     }
 }

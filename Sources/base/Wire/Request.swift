@@ -25,21 +25,21 @@ package struct Request: Equatable, Sendable {
         guard let message = value.objectValue else { throw RequestError("the request is not an object") }
         // First, so that every other error is answered with the identifier of the request.
         id = try Self.identifier(in: message)
-        guard message["jsonrpc"]?.stringValue?.hasSameBytes(as: "2.0") == true else {
+        guard message["jsonrpc", usuallyAt: 0]?.stringValue?.hasSameBytes(as: "2.0") == true else {
             throw RequestError("expected 'jsonrpc' to be '2.0'", id: id)
         }
-        guard let method = message["method"]?.stringValue else {
+        guard let method = message["method", usuallyAt: 2]?.stringValue else {
             throw RequestError("expected 'method' to be a string", id: id)
         }
         self.method = method
-        guard let params = (message["params"] ?? [:]).objectValue else {
+        guard let params = (message["params", usuallyAt: 3] ?? [:]).objectValue else {
             throw RequestError("expected 'params' to be an object", id: id)
         }
         self.params = params
     }
 
     private static func identifier(in message: JSONObject) throws(RequestError) -> RequestID? {
-        guard let value = message["id"] else { return nil }
+        guard let value = message["id", usuallyAt: 1] else { return nil }
         guard let id = RequestID(value) else {
             throw RequestError("expected 'id' to be a whole number, or a string of at most 64 bytes")
         }

@@ -26,8 +26,10 @@ struct Arrivals: ~Copyable {
         last = now
     }
 
-    var heldJSONCount: Int { decoder.heldJSONCount }
-    var heldPayloadCount: Int { decoder.heldPayloadCount }
+    /// The sizes of what is buffered.
+    var held: (json: Int, payload: Int, backlog: Int) {
+        (decoder.heldJSONCount, decoder.heldPayloadCount, backlog.byteCount)
+    }
 
     /// Receives once; the caller wipes the memory.
     ///

@@ -8,7 +8,7 @@ internal import CofferWire
 /// limit, and stalled connections are closed before it is reached.
 final class BufferQuota {
     /// Bytes of ordinary memory, and of locked memory.
-    struct Held {
+    struct Held: Equatable {
         var byteCount = 0
         var secretByteCount = 0
         /// The bytes of events, which are in ``byteCount`` as well.
@@ -24,6 +24,27 @@ final class BufferQuota {
         }
     }
 
+    /// What one connection of a tenant holds; it is given back at its end.
+    final class Share {
+        let quota: BufferQuota
+        private let tenant: Tenant
+        private var held = Held()
+
+        init(of quota: BufferQuota, for tenant: Tenant) {
+            self.quota = quota
+            self.tenant = tenant
+        }
+
+        deinit { quota.change(from: held, to: Held(), of: tenant) }
+
+        /// Records what the connection holds now.
+        func note(_ now: Held) {
+            if now == held { return }
+            quota.change(from: held, to: now, of: tenant)
+            held = now
+        }
+    }
+
     private(set) var held = Held()
     /// The time of the last scan for stalled connections.
     private var lastScan: UInt64?
@@ -31,7 +52,7 @@ final class BufferQuota {
     private var hasParsedMuch = false
 
     /// Records a change of the buffers of a tenant's connection.
-    func change(from old: Held, to new: Held, of tenant: Tenant) {
+    private func change(from old: Held, to new: Held, of tenant: Tenant) {
         held.change(from: old, to: new)
         tenant.held.change(from: old, to: new)
         if held.byteCount > Limits.transitBytes / 8 { hasHeldMuch = true }

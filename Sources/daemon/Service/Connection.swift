@@ -17,12 +17,11 @@ final class Connection {
     let credential: CredentialRequest?
     private var socket: WatchedSocket
     private unowned let connections: Connections
-
     private var arrivals: Arrivals
     private(set) var requests = PendingRequests()
-    private let outbox = Outbox()
-    /// The size of its buffers, as the quota has recorded it.
-    private var held = BufferQuota.Held()
+    private let outbox: Outbox
+    /// Its buffers, as the quota has recorded them.
+    private let share: BufferQuota.Share
     /// The peer has closed the connection, or an error will end it.
     private(set) var isEnding = false
     /// Its place among the connections.
@@ -56,17 +55,17 @@ final class Connection {
         self.tenant = tenant
         self.credential = credential
         self.connections = connections
+        outbox = Outbox(connections.clock)
+        share = BufferQuota.Share(of: connections.buffers, for: tenant)
         arrivals = Arrivals(from: peer, at: connections.clock.now)
     }
-
-    deinit { buffers.change(from: held, to: BufferQuota.Held(), of: tenant) }
 
     /// Begins to watch the socket.
     func start(_ note: @escaping (EventLoop.Interest) -> Void) throws(SystemError) {
         try socket.start(on: connections.loop, note)
     }
 
-    private var buffers: BufferQuota { connections.buffers }
+    private var buffers: BufferQuota { share.quota }
 
     // MARK: Receiving
 
@@ -131,8 +130,8 @@ final class Connection {
 
     /// Whether another request may be decoded: few requests and answers are pending.
     var acceptsRequests: Bool {
-        requests.hasRoom(isShort: buffers.isShort) && outbox.byteCount < Limits.outboxBytes
-            && outbox.secretByteCount < Limits.outboxSecretBytes && (!buffers.isShort || outbox.isEmpty)
+        let isShort = buffers.isShort
+        return requests.hasRoom(isShort: isShort) && outbox.hasRoom && (!isShort || outbox.isEmpty)
     }
 
     func add(_ request: Request, _ method: Method, _ attachments: Attachments, byteCount: Int) {
@@ -173,15 +172,15 @@ final class Connection {
     // MARK: Buffers
 
     private func noteHeld() {
-        let now = BufferQuota.Held(
-            byteCount: arrivals.heldJSONCount + outbox.byteCount - outbox.secretByteCount,
-            secretByteCount: arrivals.heldPayloadCount + requests.byteCount + outbox.secretByteCount
-                + arrivals.backlog.byteCount,
-            eventByteCount: outbox.eventByteCount,
-            contentCount: arrivals.heldPayloadCount > 0 || outbox.contentCount > 0 ? 1 : 0
+        let arriving = arrivals.held
+        share.note(
+            BufferQuota.Held(
+                byteCount: arriving.json + outbox.byteCount - outbox.secretByteCount,
+                secretByteCount: arriving.payload + requests.byteCount + outbox.secretByteCount + arriving.backlog,
+                eventByteCount: outbox.eventByteCount,
+                contentCount: arriving.payload > 0 || outbox.contentCount > 0 ? 1 : 0
+            )
         )
-        buffers.change(from: held, to: now, of: tenant)
-        held = now
     }
 
     /// The time since which the peer blocks progress: by an incomplete frame, an unread answer, or a request that
@@ -203,7 +202,7 @@ final class Connection {
 
     /// Queues a frame, which is sent at the end of the turn at the latest.
     func send(_ frame: OutgoingFrame) {
-        outbox.append(frame, at: connections.clock.now)
+        outbox.append(frame)
         noteHeld()
         connections.wantsToSend(self)
     }
@@ -212,7 +211,7 @@ final class Connection {
     ///
     /// - Parameter bytes: Its frame.
     func notify(_ event: VaultEvent, _ bytes: [UInt8]) {
-        outbox.append(event, bytes, at: connections.clock.now, room: buffers.eventRoom(for: tenant))
+        outbox.append(event, bytes, room: buffers.eventRoom(for: tenant))
         noteHeld()
         connections.wantsToSend(self)
     }
@@ -266,7 +265,7 @@ final class Connection {
     func flush() -> Bool {
         do throws(SystemError) {
             defer { noteHeld() }
-            try outbox.send(to: socket.descriptor, at: connections.clock.now)
+            try outbox.send(to: socket.descriptor)
             try credential?.sendRefusal(to: socket.descriptor)
         } catch {
             return false

@@ -8,6 +8,7 @@ internal import CofferWire
 ///
 /// A class, so that asking for its sizes is no access to the whole of it.
 final class Outbox {
+    private let clock: BootClock
     private var frames: [OutgoingFrame] = []
     private(set) var byteCount = 0
     private(set) var secretByteCount = 0
@@ -18,16 +19,19 @@ final class Outbox {
     /// The number of events that were dropped because the client does not read.
     private var missedCount = 0
 
+    init(_ clock: BootClock) { self.clock = clock }
+
     var isEmpty: Bool { frames.isEmpty }
+
+    /// Whether answers of another request fit.
+    var hasRoom: Bool { byteCount < Limits.outboxBytes && secretByteCount < Limits.outboxSecretBytes }
 
     /// The time when the first frame was queued.
     var firstStart: UInt64? { frames.first?.start }
 
     /// Queues a frame.
-    ///
-    /// - Parameter now: Nanoseconds of boot time.
-    func append(_ frame: OutgoingFrame, at now: UInt64) {
-        frame.start = now
+    func append(_ frame: OutgoingFrame) {
+        frame.start = clock.now
         frames.append(frame)
         count(frame)
     }
@@ -37,19 +41,19 @@ final class Outbox {
     /// - Parameters:
     ///   - bytes: Its frame.
     ///   - room: The space that the events of the client's identity have left.
-    func append(_ event: VaultEvent, _ bytes: [UInt8], at now: UInt64, room: Int) {
+    func append(_ event: VaultEvent, _ bytes: [UInt8], room: Int) {
         let frame = OutgoingFrame(bytes)
         frame.isEvent = true
         let hasRoom = byteCount + frame.byteCount <= Limits.eventBytes && Self.size(of: frame) <= room
         // A client that has read everything is not cut off by others that have not.
         let isFirst = frames.isEmpty && frame.byteCount <= Limits.smallAnswerBytes
-        if missedCount == 0 && (hasRoom || isFirst) { return append(frame, at: now) }
+        if missedCount == 0 && (hasRoom || isFirst) { return append(frame) }
         missedCount += event.count
-        if frames.isEmpty { appendMissed(at: now) }
+        if frames.isEmpty { appendMissed() }
     }
 
-    private func appendMissed(at now: UInt64) {
-        append(OutgoingFrame(VaultEvent.eventsMissed(missedCount).frame), at: now)
+    private func appendMissed() {
+        append(OutgoingFrame(VaultEvent.eventsMissed(missedCount).frame))
         missedCount = 0
     }
 
@@ -65,11 +69,11 @@ final class Outbox {
     // MARK: Sending
 
     /// Sends as much as the socket accepts.
-    func send(to socket: borrowing OwnedDescriptor, at now: UInt64) throws(SystemError) {
+    func send(to socket: borrowing OwnedDescriptor) throws(SystemError) {
         while let frame = frames.first {
             guard try send(frame, to: socket) else { return }
             count(frames.removeFirst(), sign: -1)
-            if frames.isEmpty && missedCount > 0 { appendMissed(at: now) }
+            if frames.isEmpty && missedCount > 0 { appendMissed() }
         }
     }
 

@@ -176,25 +176,29 @@ final class Turn: ServerPart {
         let kind: Scheduler.Kind = request.scope.changes || call.countsUse ? .changing : .reading
         if request.usesContext { context.beginRequest(at: clock.now) }
         request.start(call, isAlone: context.isForThisRequest)
+        let wantsKeys = request.method.claim == .keys
+        let startsAtOnce = kind == .reading && !wantsKeys && scheduler.mayRead(request.scope)
         let begun = Running(token, .client(request, connection), call, kind, of: connection.tenant.number) {
             [unowned self] in
-            if call.isCancelled { throw CofferError.cancelled }
-            // While it waited, the state may have changed, or what permits it may have ended.
-            if call.permit != nil {
-                call.permit = try intake.admit(request, call.caller)
-            } else if let refusal = Gate.refusal(of: request.method, in: try locks.state(for: request.method)) {
-                throw refusal
-            }
+            if !startsAtOnce { try admitAgain(request, call) }
             return try handlers.begin(request.method, request.params, call)
         }
         running[token] = begun
         scheduler.add(token, request.scope, kind, of: begun.tenant)
-        if request.method.claim == .keys {
-            if shared.claims.take(.keys, for: token, of: begun.tenant) { scheduler.resume(token) }
-        } else if kind == .reading && scheduler.mayRead(request.scope) {
+        if startsAtOnce {
             step(begun)
-        } else {
+        } else if !wantsKeys || shared.claims.take(.keys, for: token, of: begun.tenant) {
             scheduler.resume(token)
+        }
+    }
+
+    /// Asks the gate again: while a request waited, the state may have changed, or what permits it may have ended.
+    private func admitAgain(_ request: PendingRequest, _ call: Call) throws(CofferError) {
+        if call.isCancelled { throw .cancelled }
+        if call.permit != nil {
+            call.permit = try intake.admit(request, call.caller)
+        } else if let refusal = Gate.refusal(of: request.method, in: try locks.state(for: request.method)) {
+            throw refusal
         }
     }
 

@@ -4,7 +4,7 @@ internal import CofferCore
 struct AuditNotes {
     private(set) var records: [AuditRecord] = []
     /// The latest record of each hash: on a collision, a record is stored separately, which does no harm.
-    private var places: [Int: Int] = [:]
+    private var places: [UInt64: Int] = [:]
 
     /// Adds a record.
     ///
@@ -28,15 +28,11 @@ struct AuditNotes {
 
 extension AuditRecord {
     /// Equal for records that differ only in their times.
-    fileprivate var likenessHash: Int {
-        var hasher = Hasher()
-        hasher.combine(facts.action)
-        hasher.combine(facts.items.first?.name)
-        hasher.combine(facts.client?.userID)
-        hasher.combine(facts.client?.unit)
-        hasher.combine(facts.client?.userUnit)
-        hasher.combine(refusal?.code)
-        return hasher.finalize()
+    fileprivate var likenessHash: UInt64 {
+        let unit = facts.client?.unit?.plainHash ?? 0
+        let userUnit = facts.client?.userUnit?.plainHash ?? 0
+        let texts = facts.action.plainHash ^ unit ^ userUnit &* 3 ^ (refusal?.code.rawValue.plainHash ?? 0)
+        return texts &* 31 ^ UInt64(facts.client?.userID ?? 0) ^ (facts.items.first?.name?.plainHash ?? 0) &* 7
     }
 }
 
@@ -52,6 +48,6 @@ extension AuditedItem {
     /// Names are compared as bytes: those of files may differ only in their Unicode form.
     fileprivate func isSame(as other: AuditedItem) -> Bool {
         reference == other.reference && (group ?? "").hasSameBytes(as: other.group ?? "")
-            && (name?.utf8.elementsEqual(other.name?.utf8 ?? "".utf8) ?? (other.name == nil))
+            && (name == nil) == (other.name == nil) && (name ?? "").hasSameBytes(as: other.name ?? "")
     }
 }

@@ -4,11 +4,18 @@ package import CofferCore
 ///
 /// A list, because an item has few: looking through it costs less than hashing.
 package struct AttributeValues: Hashable, Sendable {
-    private var entries: [(attribute: KeychainAttribute, value: AttributeValue)] = []
+    /// The attributes with their values, in no particular order.
+    private(set) var entries: [Entry] = []
+
+    /// A type of its own, since the runtime takes pairs apart each time one is copied or destroyed.
+    struct Entry: Sendable {
+        let attribute: KeychainAttribute
+        fileprivate(set) var value: AttributeValue
+    }
 
     /// Takes over the values of a dictionary.
     package init(_ values: [KeychainAttribute: AttributeValue] = [:]) {
-        entries = values.map { ($0.key, $0.value) }
+        entries = values.map { Entry(attribute: $0.key, value: $0.value) }
     }
 
     /// The number of attributes.
@@ -24,7 +31,7 @@ package struct AttributeValues: Hashable, Sendable {
             let place = entries.firstIndex { $0.attribute == attribute }
             switch (newValue, place) {
             case (let value?, let place?): entries[place].value = value
-            case (let value?, nil): entries.append((attribute, value))
+            case (let value?, nil): entries.append(Entry(attribute: attribute, value: value))
             case (nil, let place?): entries.remove(at: place)
             case (nil, nil): break
             }
@@ -36,19 +43,26 @@ package struct AttributeValues: Hashable, Sendable {
 
     /// Appends the value of an attribute that has none yet.
     mutating func append(_ value: AttributeValue, of attribute: KeychainAttribute) {
-        entries.append((attribute, value))
+        entries.append(Entry(attribute: attribute, value: value))
     }
 
     /// Sets all values of others.
     package mutating func merge(_ others: AttributeValues) {
-        for (attribute, value) in others.entries { self[attribute] = value }
+        for entry in others.entries { self[entry.attribute] = entry.value }
+    }
+
+    /// The attributes for which a function returns true.
+    func filter(_ isIncluded: (KeychainAttribute) -> Bool) -> AttributeValues {
+        var filtered = self
+        filtered.entries.removeAll { !isIncluded($0.attribute) }
+        return filtered
     }
 
     /// All values, in no particular order.
     var all: some Sequence<AttributeValue> { entries.lazy.map(\.value) }
 
     /// The attributes with their values, in the order of their codes in sealed metadata.
-    var sorted: [(attribute: KeychainAttribute, value: AttributeValue)] {
+    var sorted: [Entry] {
         entries.sorted { $0.attribute.code < $1.attribute.code }
     }
 
@@ -71,9 +85,9 @@ package struct AttributeValues: Hashable, Sendable {
 
     /// Hashes the values, in the order of their codes.
     package func hash(into hasher: inout Hasher) {
-        for (attribute, value) in sorted {
-            hasher.combine(attribute.code)
-            hasher.combine(value)
+        for entry in sorted {
+            hasher.combine(entry.attribute.code)
+            hasher.combine(entry.value)
         }
     }
 }
@@ -81,6 +95,6 @@ package struct AttributeValues: Hashable, Sendable {
 extension AttributeValues: ExpressibleByDictionaryLiteral {
     /// Makes values; no attribute occurs twice.
     package init(dictionaryLiteral elements: (KeychainAttribute, AttributeValue)...) {
-        entries = elements.map { (attribute: $0, value: $1) }
+        entries = elements.map { Entry(attribute: $0, value: $1) }
     }
 }

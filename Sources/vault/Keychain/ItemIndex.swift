@@ -10,7 +10,7 @@ package struct ItemQuery: Sendable {
     /// The class; `nil` for all.
     package var itemClass: ItemClass?
     /// Attributes with exactly these values.
-    package var exact: [KeychainAttribute: AttributeValue] = [:]
+    package var exact = AttributeValues()
     /// User-defined attributes with exactly these values.
     package var user: [AttributeName: String] = [:]
     /// Texts with which attributes begin.
@@ -29,7 +29,7 @@ package struct ItemQuery: Sendable {
     package init(_ query: KeychainQuery, groups: AccessGroups) {
         self.init(groups: groups)
         itemClass = query.itemClass
-        exact = query.attributes
+        exact = AttributeValues(query.attributes)
         exact[.accessGroup] = nil
         user = query.user
         prefixes = query.prefix
@@ -41,21 +41,21 @@ package struct ItemQuery: Sendable {
     /// Removes the attributes of keys from a query for identities, which scans the certificates.
     ///
     /// - Returns: The attributes that the private key must have.
-    package mutating func splitIdentity() -> [KeychainAttribute: AttributeValue] {
+    package mutating func splitIdentity() -> AttributeValues {
         guard itemClass == .identity else { return [:] }
         let own = KeychainAttribute.attributes(of: .certificate)
-        let others = exact.filter { !own.contains($0.key) }
-        exact = exact.filter { own.contains($0.key) }
+        let others = exact.filter { !own.contains($0) }
+        exact = exact.filter(own.contains)
         return others
     }
 
     /// Whether the tags of an item alone tell that it matches.
     var isDecidedByTags: Bool {
-        groups != .all && itemClass != nil && itemClass != .identity && !exact.isEmpty && user.isEmpty
+        groups != .all && itemClass != nil && itemClass != .identity && exact.count > 0 && user.isEmpty
             && prefixes.isEmpty && substrings.isEmpty && reference == nil && expiringBefore == nil
-            && exact.allSatisfy { attribute, value in
-                attribute == .synchronizable
-                    || ItemTags.indexed.contains(attribute) && ItemTags.hasTag(attribute, value)
+            && exact.entries.allSatisfy { wanted in
+                wanted.attribute == .synchronizable
+                    || ItemTags.indexed.contains(wanted.attribute) && ItemTags.hasTag(wanted.attribute, wanted.value)
             }
     }
 
@@ -70,10 +70,10 @@ package struct ItemQuery: Sendable {
         if let expiringBefore {
             guard let expiry = item.expiryDate, expiry < expiringBefore else { return false }
         }
-        return exact.allSatisfy { attribute, value in
-            if let own = item.value(of: attribute) { return own == value }
-            return KeychainAttribute.attributes(of: item.attributes.itemClass).contains(attribute)
-                && value == .empty(attribute.form)
+        return exact.entries.allSatisfy { wanted in
+            if let own = item.value(of: wanted.attribute) { return own == wanted.value }
+            return KeychainAttribute.attributes(of: item.attributes.itemClass).contains(wanted.attribute)
+                && wanted.value == .empty(wanted.attribute.form)
         }
             && user.allSatisfy { name, value in
                 item.attributes.user[name]?.hasSameBytes(as: value) ?? false
@@ -106,7 +106,9 @@ package struct SearchPage {
     /// The damage of each damaged row, as far as a search sees it: the secret of an item that does not match is not
     /// checked.
     package var damaged: [CofferError] = []
-    /// The numbers of these rows.
+    /// The sealed secret of the first item, if it was asked for.
+    package var firstSecret: SealedSecret?
+    /// The numbers of the damaged rows.
     package var damagedRows: [Int64] = []
     /// The numbers of the rows that may match, whose metadata can be opened after the first unlock only.
     package var sealedRows: [Int64] = []
@@ -136,25 +138,33 @@ package struct ItemIndex {
     ///   - place: Where the previous page ended; `nil` at the beginning.
     ///   - limit: The maximum number of items.
     ///   - looks: The maximum number of rows to scan.
+    ///   - keepsFirst: Whether the first item's secret is wanted, so that its row is not read again.
     /// - Returns: The items, and where to continue.
     /// - Throws: ``DatabaseError``.
     package func search(
         _ query: ItemQuery,
         after place: Int64? = nil,
         limit: Int = .max,
-        lookingAt looks: Int = Limits.queryItems
+        lookingAt looks: Int = Limits.queryItems,
+        keepingFirst keepsFirst: Bool = false
     ) throws -> SearchPage {
         var page = SearchPage()
+        let glance = MetadataGlance(query)
         try forEachCandidate(of: query, after: place) { row in
             if page.lookedAt == looks || page.items.count == limit { return false }
             page.lookedAt += 1
             let number = try row.integer(0)
             page.last = number
             do {
-                let (item, secretTag) = try seals.describedItem(in: row, expecting: nil)
+                let opened = try seals.openedMetadata(in: row)
+                if let glance, opened.bytes.withBytes({ glance.rulesOut($0) }) { return true }
+                let (item, secretTag) = try seals.describedItem(of: opened, in: row)
                 // Hashing the secrets of items that do not match would take a third of a scan.
                 if query.matches(item) {
                     try seals.checkSecret(in: row, of: item, against: secretTag)
+                    if keepsFirst && page.items.isEmpty {
+                        page.firstSecret = SealedSecret(wrappedKey: try row.blob(5), secret: try row.blob(6))
+                    }
                     page.items.append(item)
                 }
             } catch let error as CofferError where error.code == .interactionNotAllowed {
@@ -187,15 +197,16 @@ package struct ItemIndex {
     package func privateKey(
         of certificate: KeychainItem,
         in groups: AccessGroups,
-        with attributes: [KeychainAttribute: AttributeValue] = [:]
+        with attributes: AttributeValues = [:]
     ) throws -> KeychainItem? {
         guard let hash = certificate.attributes.values[.publicKeyHash] else { return nil }
         var query = ItemQuery(groups: groups)
         query.itemClass = .key
         query.exact = [.applicationLabel: hash, .keyClass: .text("private")]
-        for (attribute, value) in attributes {
+        for wanted in attributes.entries {
             // If the query demands another value than the one that the key must have, no key matches.
-            guard query.exact.updateValue(value, forKey: attribute).map({ $0 == value }) ?? true else { return nil }
+            guard query.exact[wanted.attribute].map({ $0 == wanted.value }) ?? true else { return nil }
+            query.exact[wanted.attribute] = wanted.value
         }
         let page = try search(query, limit: 1, lookingAt: .max)
         if page.items.isEmpty && !page.sealedRows.isEmpty {
@@ -217,9 +228,9 @@ package struct ItemIndex {
     }
 
     private func mayMatch(_ number: Int64, _ query: ItemQuery, in group: String) throws -> Bool {
-        for (attribute, value) in query.exact where ItemTags.indexed.contains(attribute) {
-            guard ItemTags.hasTag(attribute, value) else { continue }
-            let tag = ItemTags.tag(attribute, value, in: group, under: keys.catalog.search)
+        for wanted in query.exact.entries where ItemTags.indexed.contains(wanted.attribute) {
+            guard ItemTags.hasTag(wanted.attribute, wanted.value) else { continue }
+            let tag = ItemTags.tag(wanted.attribute, wanted.value, in: group, under: keys.catalog.search)
             if try !hasTag(tag, number) { return false }
         }
         if case .bool(let isWanted) = query.exact[.synchronizable] {
@@ -283,13 +294,15 @@ package struct ItemIndex {
         )
     }
 
+    /// The attributes with tags, the most selective first: an account or a label is rarer than a service, and each of them
+    /// rarer than a class.
+    private static let selective: [KeychainAttribute] = [
+        .applicationLabel, .publicKeyHash, .applicationTag, .account, .label, .service, .server,
+    ]
+
     /// The tag that the fewest items have, among those of the query.
     private func selectiveTag(of query: ItemQuery, in group: String) -> [UInt8]? {
-        // An account or a label is rarer than a service, and each of them rarer than a class.
-        let order: [KeychainAttribute] = [
-            .applicationLabel, .publicKeyHash, .applicationTag, .account, .label, .service, .server,
-        ]
-        for attribute in order {
+        for attribute in Self.selective {
             guard let value = query.exact[attribute], ItemTags.hasTag(attribute, value) else { continue }
             return ItemTags.tag(attribute, value, in: group, under: keys.catalog.search)
         }

@@ -2,7 +2,7 @@ internal import CofferCore
 
 /// The sealed attributes of an item, and the tag that binds them to its secret.
 struct ItemMetadata {
-    private static let version: UInt8 = 1
+    static let version: UInt8 = 1
     static let secretTagBytes = 16
 
     let attributes: ItemAttributes
@@ -68,9 +68,9 @@ struct ItemMetadata {
         writer.write(raw: secretTag)
         writer.write(moveCount)
         writer.write(UInt8(attributes.values.count))
-        for (attribute, value) in attributes.values.sorted {
-            writer.write(attribute.code)
-            writer.write(counted: value.encoded)
+        for entry in attributes.values.sorted {
+            writer.write(entry.attribute.code)
+            writer.write(counted: entry.value.encoded)
         }
         writer.write(UInt8(attributes.user.count))
         for (name, value) in attributes.user.sorted(by: { $0.key < $1.key }) {
@@ -168,7 +168,7 @@ extension ItemClass {
         }
     }
 
-    fileprivate init?(code: UInt8) {
+    init?(code: UInt8) {
         guard code > 0, let itemClass = Self.allCases.first(where: { $0.code == code }) else { return nil }
         self = itemClass
     }

@@ -41,7 +41,7 @@ struct ItemRows: SealedTable {
     func examine(_ row: borrowing Row) throws -> Examination<ItemAttributes> {
         var seen = Examination<ItemAttributes>()
         do {
-            let item = try store.seals.item(in: row, expecting: nil)
+            let item = try store.seals.item(in: row)
             seen.reference = item.id
             seen.contents = item.attributes
             guard try row.blob(3) == store.seals.primaryTag(item.attributes) else {

@@ -17,35 +17,53 @@ extension ItemSeals {
         try keys.openNames(sealed, of: .keychain, context: context).exposeBytes()
     }
 
-    /// - Parameter attributes: The attributes by which the row was found; `nil` in a scan of all rows.
-    func item(in row: borrowing Row, expecting attributes: ItemAttributes?) throws -> KeychainItem {
-        let (item, secretTag) = try describedItem(in: row, expecting: attributes)
+    /// What a row is expected to be in a scan, in an error.
+    static let anyItem = "a keychain item"
+
+    /// - Parameter subject: The item that the row is expected to be, in an error.
+    func item(
+        in row: borrowing Row,
+        _ subject: @autoclosure () -> String = anyItem
+    ) throws -> KeychainItem {
+        let opened = try openedMetadata(in: row, subject())
+        let (item, secretTag) = try describedItem(of: opened, in: row, subject())
         try checkSecret(in: row, of: item, against: secretTag)
         return item
     }
 
-    /// The item that a row's metadata describes, and the tag of the secret that it names, which is still to be checked.
-    func describedItem(
+    /// The opened metadata of a row, which is not decoded yet.
+    func openedMetadata(
         in row: borrowing Row,
-        expecting attributes: ItemAttributes?
-    ) throws -> (item: KeychainItem, secretTag: [UInt8]) {
-        func subject() -> String { attributes?.quoted ?? "a keychain item" }
+        _ subject: @autoclosure () -> String = anyItem
+    ) throws -> OpenedMetadata {
         let classKey = try row.integer(2)
         guard let id = try row.withBlob(1, { unsafe $0.withUnsafeBytes { unsafe ItemID($0) } }),
             let accessibility = Accessibility(classKey: classKey)
         else { throw CofferError.damaged(subject(), found: "its row has impossible values") }
-        let context = Self.metadataContext(id, classKey, try row.blob(3))
-        let metadata: ItemMetadata
+        let context = try row.withBlob(3) { tag in Self.metadataContext(id, classKey, tag) }
         do {
-            metadata = try row.withBlob(4) { sealed in
-                try ItemMetadata(decoding: try openNames(sealed, context))
+            return try row.withBlob(4) { sealed in
+                let bytes = try keys.openNames(sealed, of: .keychain, context: context)
+                return OpenedMetadata(id: id, accessibility: accessibility, bytes: bytes)
             }
         } catch let error as KeyError {
             throw error.cofferError(metadataOf: subject(), in: keys.state)
-        } catch is ByteReader.Malformed {
+        }
+    }
+
+    /// The item that opened metadata describes, and the tag of the secret that it names, which is still to be checked.
+    func describedItem(
+        of opened: borrowing OpenedMetadata,
+        in row: borrowing Row,
+        _ subject: @autoclosure () -> String = anyItem
+    ) throws -> (item: KeychainItem, secretTag: [UInt8]) {
+        let metadata: ItemMetadata
+        do throws(ByteReader.Malformed) {
+            metadata = try ItemMetadata(decoding: opened.bytes.exposeBytes())
+        } catch {
             throw CofferError.damaged(subject(), found: "its metadata has an unknown form")
         }
-        return (item(metadata, try row.integer(0), id, accessibility), metadata.secretTag)
+        return (item(metadata, try row.integer(0), opened.id, opened.accessibility), metadata.secretTag)
     }
 
     func checkSecret(in row: borrowing Row, of item: KeychainItem, against expected: [UInt8]) throws {
@@ -135,6 +153,13 @@ extension ItemSeals {
             throw error.cofferError(item.attributes.quoted, in: keys.state, for: operation)
         }
     }
+}
+
+/// The opened metadata of a row.
+struct OpenedMetadata: ~Copyable {
+    let id: ItemID
+    let accessibility: Accessibility
+    let bytes: SecretBytes
 }
 
 extension CofferError {

@@ -5,7 +5,7 @@ internal import CofferKeys
 internal import CofferMemory
 
 /// A sealed secret, and its key.
-struct SealedSecret {
+package struct SealedSecret: Sendable {
     var wrappedKey: [UInt8]
     let secret: [UInt8]
 }
@@ -127,6 +127,8 @@ struct ItemSeals {
         )
     }
 
+    func primaryTag(_ key: GenericPasswordKey) -> [UInt8] { ItemTags.primaryTag(key, under: keys.catalog.search) }
+
     func primaryTag(_ attributes: ItemAttributes) -> [UInt8] {
         ItemTags.primaryTag(attributes, under: keys.catalog.search)
     }
@@ -156,6 +158,10 @@ struct ItemSeals {
     }
 
     static func metadataContext(_ id: ItemID, _ classKey: Int64, _ primaryTag: [UInt8]) -> [UInt8] {
+        unsafe metadataContext(id, classKey, primaryTag.span.bytes)
+    }
+
+    static func metadataContext(_ id: ItemID, _ classKey: Int64, _ primaryTag: RawSpan) -> [UInt8] {
         var context = ByteWriter(capacity: 96)
         context.write(raw: "coffer keychain metadata v1")
         context.write(id)

@@ -11,18 +11,19 @@ struct ItemTags {
         .account, .service, .server, .label, .applicationLabel, .applicationTag, .publicKeyHash,
     ]
 
+    /// The tag of the primary key of a generic password that is not synchronizable.
+    static func primaryTag(_ key: GenericPasswordKey, under search: borrowing SymmetricKey) -> [UInt8] {
+        KeyedHash.tag(under: search, for: "coffer generic password tag v1", byteCount: 32) { fields in
+            fields.append(key.group)
+            fields.append(key.service)
+            fields.append(key.account)
+        }
+    }
+
     /// The tag of the primary key, which is unique in the store.
     static func primaryTag(_ attributes: ItemAttributes, under search: borrowing SymmetricKey) -> [UInt8] {
         if attributes.itemClass == .genericPassword && !attributes.isSynchronizable {
-            return KeyedHash.tag(
-                under: search,
-                for: "coffer generic password tag v1",
-                byteCount: 32
-            ) { fields in
-                fields.append(attributes.group)
-                fields.append(attributes.text(.service))
-                fields.append(attributes.text(.account))
-            }
+            return primaryTag(GenericPasswordKey(attributes), under: search)
         }
         var fields = ByteWriter()
         fields.write(attributes.itemClass.code)

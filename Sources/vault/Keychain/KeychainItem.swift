@@ -18,11 +18,12 @@ package struct GenericPasswordKey: Hashable, Sendable {
 
     /// The generic password that a name of the common namespace denotes.
     package init(_ name: ItemName, in group: String) {
-        self.init(group: group, service: name.service, account: name.account)
+        let (service, account) = name.serviceAndAccount
+        self.init(group: group, service: service, account: account)
     }
 
     /// The name in the common namespace.
-    package var path: String { service.isEmpty ? account : "\(service)/\(account)" }
+    package var path: String { service.isEmpty ? account : service + "/" + account }
 
     /// The name in quotes, for a sentence.
     var quoted: String { quotedForDisplay(path) }

@@ -87,7 +87,7 @@ extension KeychainStore {
             let group = try index.group(of: row, query)
         else { return nil }
         // The others come back from what is set aside.
-        var attributes = ItemAttributes(itemClass, in: group, AttributeValues(query.exact))
+        var attributes = ItemAttributes(itemClass, in: group, query.exact)
         attributes.values[.synchronizable] = nil
         return (try replaceSealed(found, attributes, secret, now), attributes)
     }

@@ -16,9 +16,8 @@ extension KeychainStore {
         _ key: GenericPasswordKey,
         with context: AuthenticationContext? = nil
     ) throws -> OpenedItem? {
-        let attributes = ItemAttributes(key)
-        return try row(of: attributes) { row in
-            let item = try seals.item(in: row, expecting: attributes)
+        try row(tagged: seals.primaryTag(key)) { row in
+            let item = try seals.item(in: row, key.quoted)
             return OpenedItem(item: item, secret: try seals.openSecret(of: item, in: row, with: context))
         }
     }
@@ -41,6 +40,28 @@ extension KeychainStore {
         ) { row in try seals.openSecret(of: item, in: row, with: context) }
         guard let secret else { throw CofferError(.itemNotFound, "\(item.attributes.quoted) was removed") }
         return secret
+    }
+
+    /// Opens the secret of an item that was found, as it is in its row.
+    ///
+    /// - Parameter sealed: The secret of that row, which has not changed since.
+    /// - Throws: As ``secret(of:with:)``.
+    package func secret(
+        of item: KeychainItem,
+        _ sealed: SealedSecret,
+        with context: AuthenticationContext?
+    ) throws -> SecretBytes {
+        do {
+            return try seals.openSecret(
+                of: item,
+                unsafe sealed.wrappedKey.span.bytes,
+                unsafe sealed.secret.span.bytes,
+                with: context
+            )
+        } catch {
+            connection.faults.note(ifDamage: error)
+            throw error
+        }
     }
 
     /// Opens the secrets of items, one after the other in one buffer; `nil` for no items.
@@ -76,7 +97,7 @@ extension KeychainStore {
         ) { row in
             let outcome: Result<KeychainItem, CofferError>
             do {
-                outcome = .success(try seals.item(in: row, expecting: nil))
+                outcome = .success(try seals.item(in: row))
             } catch let error as CofferError {
                 connection.faults.note(ifDamage: error)
                 outcome = .failure(error)

@@ -73,7 +73,8 @@ extension KeychainStore {
         read: (borrowing Row) throws -> Result
     ) throws -> Result? { try row(tagged: seals.primaryTag(attributes), read: read) }
 
-    private func row<Result: ~Copyable>(
+    /// Reads the row with a primary tag.
+    func row<Result: ~Copyable>(
         tagged tag: [UInt8],
         read: (borrowing Row) throws -> Result
     ) throws -> Result? {
@@ -114,7 +115,7 @@ extension KeychainStore {
             WHERE id = ?
             """,
             .integer(row)
-        ) { row in try seals.item(in: row, expecting: nil) }
+        ) { row in try seals.item(in: row) }
     }
 }
 

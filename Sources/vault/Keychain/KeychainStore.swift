@@ -46,7 +46,7 @@ package final class KeychainStore {
     /// - Throws: `interactionNotAllowed` before the first unlock, if the passcode protects its name; `decode` if the row
     ///   is damaged; ``DatabaseError``.
     package func find(_ key: GenericPasswordKey) throws -> KeychainItem? {
-        try find(ItemAttributes(key))
+        try row(tagged: seals.primaryTag(key)) { row in try seals.item(in: row, key.quoted) }
     }
 
     /// Whether there is a generic password, in every state of the vault.
@@ -54,7 +54,7 @@ package final class KeychainStore {
     /// - Parameter key: The key of the password.
     /// - Throws: ``DatabaseError``.
     package func contains(_ key: GenericPasswordKey) throws -> Bool {
-        try isTaken(seals.primaryTag(ItemAttributes(key)))
+        try isTaken(seals.primaryTag(key))
     }
 
     /// The accessibility of a generic password, in every state of the vault; `nil` if there is none.
@@ -62,12 +62,12 @@ package final class KeychainStore {
     /// - Parameter key: The key of the password.
     /// - Throws: ``DatabaseError``.
     package func accessibility(of key: GenericPasswordKey) throws -> Accessibility? {
-        try row(of: ItemAttributes(key)) { row in Accessibility(classKey: try row.integer(2)) } ?? nil
+        try row(tagged: seals.primaryTag(key)) { row in Accessibility(classKey: try row.integer(2)) } ?? nil
     }
 
     /// Finds the item with the same primary key.
     func find(_ attributes: ItemAttributes) throws -> KeychainItem? {
-        try row(of: attributes) { row in try seals.item(in: row, expecting: attributes) }
+        try row(of: attributes) { row in try seals.item(in: row, attributes.quoted) }
     }
 
     /// The item with a persistent reference.
@@ -81,7 +81,7 @@ package final class KeychainStore {
             WHERE uuid = ?
             """,
             .blob(reference.bytes)
-        ) { row in try seals.item(in: row, expecting: nil) }
+        ) { row in try seals.item(in: row) }
         if found != nil || connection.faults.first == nil { return found }
         // The index may be what is damaged.
         return try connection.row(
@@ -90,7 +90,7 @@ package final class KeychainStore {
             WHERE uuid = ? LIMIT 1
             """,
             .blob(reference.bytes)
-        ) { row in try seals.item(in: row, expecting: nil) }
+        ) { row in try seals.item(in: row) }
     }
 
     // MARK: Changing

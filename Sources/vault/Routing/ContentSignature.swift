@@ -135,10 +135,15 @@ package enum ContentSignature: String, CaseIterable, Sendable {
 }
 
 extension Span<UInt8> {
-    fileprivate func has(_ text: String, at offset: Int = 0) -> Bool { has(Array(text.utf8), at: offset) }
+    fileprivate func has(_ text: String, at offset: Int = 0) -> Bool {
+        let utf8 = text.utf8
+        return has(utf8.span, at: offset)
+    }
+
+    fileprivate func has(_ bytes: [UInt8], at offset: Int) -> Bool { has(bytes.span, at: offset) }
 
     /// Whether some bytes are at a place.
-    fileprivate func has(_ wanted: [UInt8], at offset: Int = 0) -> Bool {
+    private func has(_ wanted: Span<UInt8>, at offset: Int) -> Bool {
         guard offset + wanted.count <= count else { return false }
         for index in wanted.indices where self[offset + index] != wanted[index] { return false }
         return true
@@ -146,14 +151,17 @@ extension Span<UInt8> {
 
     /// Whether it begins with a pattern of `magics`.
     fileprivate func begins(as pattern: String) -> Bool {
-        for (index, wanted) in pattern.unicodeScalars.enumerated() {
+        var index = 0
+        for wanted in pattern.unicodeScalars {
             guard index < count, wanted == "▯" || wanted.value == UInt32(self[index]) else { return false }
+            index += 1
         }
         return true
     }
 
     fileprivate func contains(_ text: String) -> Bool {
-        let wanted = Array(text.utf8)
+        let utf8 = text.utf8
+        let wanted = utf8.span
         guard wanted.count <= count else { return false }
         for offset in 0...(count - wanted.count) where has(wanted, at: offset) { return true }
         return false

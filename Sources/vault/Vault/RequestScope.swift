@@ -77,7 +77,7 @@ extension RequestScope.Subject {
             let attributes = params["attributes"]?.objectValue,
             let service = attributes["service"]?.stringValue, let account = attributes["account"]?.stringValue
         else { return nil }
-        return service.isEmpty ? account : "\(service)/\(account)"
+        return service.isEmpty ? account : service + "/" + account
     }
 
     /// Whether a change of one resource may affect the other.

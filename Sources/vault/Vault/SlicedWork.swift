@@ -77,9 +77,22 @@ extension HandlerFamily {
             // Other tenants get their quantum between the commit and the next slice.
             return work.changedCount > changedCount ? .committed { .again(resume) } : .again(resume)
         }
-        return .claim(shared.claims.placeForSlicedWork()) { [self] in
-            guard openCatalog === catalog else { throw CofferError.vaultIsGone }
-            return try begin()
+        let place = shared.claims.placeForSlicedWork()
+        guard !shared.claims.isTaken(place) else {
+            return .claim(place) { [self] in
+                guard openCatalog === catalog else { throw CofferError.vaultIsGone }
+                return try begin()
+            }
+        }
+        // Most work is done with its first slice. Until that ends, nothing else can take the place.
+        switch try begin() {
+        case .done(let reply): return .done(reply)
+        case let next:
+            let held = Held(next)
+            return .claim(place) {
+                guard let next = held.take() else { throw CofferError.takenTwice }
+                return next
+            }
         }
     }
 }

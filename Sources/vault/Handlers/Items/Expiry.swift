@@ -11,14 +11,18 @@ extension ItemHandlers {
     ///
     /// - Parameters:
     ///   - isWanted: Whether a client is to be notified.
-    ///   - now: Milliseconds since 1970.
+    ///   - time: Milliseconds since 1970.
     /// - Returns: The items that have expired since the last call, and the milliseconds until the next one does, if that
     ///   is known.
-    package func followExpiry(isWanted: Bool, at now: Int64) -> (expired: [ItemChange], wait: Int64?) {
+    package func followExpiry(
+        isWanted: Bool,
+        at time: @autoclosure () -> Int64
+    ) -> (expired: [ItemChange], wait: Int64?) {
         guard isWanted, let catalog = openCatalog, let keys = openKeys else {
             shared.expiryWatch = nil
             return ([], nil)
         }
+        let now = time()
         let watch =
             shared.expiryWatch.flatMap { $0.catalog === catalog ? $0 : nil } ?? ExpiryWatch(of: catalog, at: now)
         shared.expiryWatch = watch

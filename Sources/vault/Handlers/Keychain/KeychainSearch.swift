@@ -1,5 +1,6 @@
 internal import CofferCore
 internal import CofferKeychain
+internal import CofferMemory
 internal import CofferVault
 internal import CofferWire
 
@@ -22,6 +23,8 @@ final class KeychainSearch: SlicedWork {
         var payloadBytes = 0
         /// Why a matching item is not returned.
         var refusal: CofferError?
+        /// The sealed secret of the first match, if it is the answer, and the number of its row.
+        var first: (row: Int64, secret: SealedSecret)?
 
         /// Whether an item fits besides the others.
         func fits(_ size: Int, _ secretBytes: Int) -> Bool {
@@ -37,9 +40,10 @@ final class KeychainSearch: SlicedWork {
     private let params: KeychainFindParameters
     private let query: ItemQuery
     /// The attributes that the private key of an identity must have.
-    private let keyAttributes: [KeychainAttribute: AttributeValue]
+    private let keyAttributes: AttributeValues
     private let keychain: KeychainStore
     private let context: AuthenticationContext
+    private let wantsData: Bool
 
     private var place: Int64?
     private(set) var doneCount = 0
@@ -63,6 +67,7 @@ final class KeychainSearch: SlicedWork {
         _ context: AuthenticationContext
     ) throws(CofferError) {
         self.params = params
+        wantsData = params.returns.contains(.data)
         self.keychain = keychain
         self.context = context
         var query = ItemQuery(params.query, groups: groups)
@@ -79,7 +84,6 @@ final class KeychainSearch: SlicedWork {
         if case .count(let count) = params.limit { count } else { .max }
     }
 
-    private var wantsData: Bool { params.returns.contains(.data) }
     /// Whether the first match is the answer, even if it can't be read: never the secret of another item.
     private var isForFirst: Bool { params.limit == .count(1) && params.cursor == nil }
     private var state: VaultState { keychain.state }
@@ -109,18 +113,30 @@ final class KeychainSearch: SlicedWork {
             sealedCount: page.sealedCount,
             cursor: place.map { "\($0)" }
         )
-        var reply = Reply(answer, payload: try keychain.secrets(of: page.opened, with: context), protection: strictest)
-        reply.items = zip(page.items, page.given)
-            .filter { info, _ in !(wantsData && (info.isLocked || info.isLeftBehind)) }
-            .map { AuditedItem($0.1) }
+        var reply = Reply(answer, payload: try secrets(), protection: strictest)
+        for (info, item) in zip(page.items, page.given) where !(wantsData && (info.isLocked || info.isLeftBehind)) {
+            reply.items.append(AuditedItem(item))
+        }
         return reply
+    }
+
+    /// The secrets of the page.
+    ///
+    /// The row of the first match is not read again in the turn that has found it.
+    private func secrets() throws -> SecretBytes? {
+        if turnCount == 1, page.opened.count == 1, let first = page.first, first.row == page.opened[0].row {
+            return try keychain.secret(of: page.opened[0], first.secret, with: context)
+        }
+        return try keychain.secrets(of: page.opened, with: context)
     }
 
     /// Scans some more rows.
     private func nextBatch() throws -> SearchPage {
         let looks = min(Limits.queryBatch, Limits.queryItems - doneCount)
-        let batch = try keychain.index.search(query, after: place, lookingAt: looks)
+        let keepsFirst = isForFirst && wantsData
+        let batch = try keychain.index.search(query, after: place, lookingAt: looks, keepingFirst: keepsFirst)
         doneCount += batch.lookedAt
+        if let secret = batch.firstSecret { page.first = (batch.items[0].row, secret) }
         damaged = damaged ?? batch.damaged.first
         return batch
     }
@@ -223,8 +239,10 @@ final class KeychainSearch: SlicedWork {
             }
             if key == nil { return true }
         }
-        let isLocked = [item, key].contains { $0.map { !$0.accessibility.isAvailable(in: state) } ?? false }
-        let lost = [item, key].compactMap(\.self).first(where: \.isLeftBehind)
+        let state = state
+        let isKeyLocked = key.map { !$0.accessibility.isAvailable(in: state) } ?? false
+        let isLocked = isKeyLocked || !item.accessibility.isAvailable(in: state)
+        let lost = item.isLeftBehind ? item : key?.isLeftBehind == true ? key : nil
         let wantsSecret = wantsData && !isLocked && lost == nil
         if let lost, wantsData && isForFirst { throw CofferError.leftBehind(lost) }
         if wantsData && isLocked && isForFirst {
