@@ -74,7 +74,7 @@ import Testing
         try key(store, in: "one")
         let right = try store.index.privateKey(of: certificate, in: ["one"], with: [.keyType: .text("ed25519")])
         #expect(right != nil)
-        let wrong: [[KeychainAttribute: AttributeValue]] = [
+        let wrong: [AttributeValues] = [
             [.keyType: .text("x25519")], [.keyClass: .text("public")], [.applicationLabel: .bytes([1])],
         ]
         for attributes in wrong {
