@@ -193,6 +193,19 @@ extension OpenStore {
         #expect(try open.store.linkCount(of: open.store.openFiles.entry(of: file)) == 0)
     }
 
+    @Test func `nothing is left of a file whose name goes before its last handle`() throws {
+        let open = try OpenStore()
+        weak var left: OpenFile?
+        do {
+            let file = try open.create("a")
+            left = file
+            try open.write([1, 2, 3], at: 0, to: file)
+            try open.unlink("a")
+            open.close(file)
+        }
+        #expect(left == nil)
+    }
+
     @Test func `names of a file are removed while they are sealed, and the file with the last`() throws {
         let vault = try Vault(hasPasscode: true)
         do {

@@ -13,7 +13,7 @@ package final class OpenFileTable {
         var creating: [OpenFile] = []
         /// Those whose sync is part of the transaction.
         var committing: [OpenFile] = []
-        /// Those that were closed and have no row, if it removes that.
+        /// Those whose rows it removes, and that were closed meanwhile.
         var closed: [OpenFile] = []
         /// Those whose overlays get their final paths after the transaction.
         var staged: [OpenFile] = []
@@ -100,14 +100,13 @@ package final class OpenFileTable {
     package func close(_ file: OpenFile) {
         guard file.use.handleCount == 0, !file.slots.hasForgotten else { return }
         openContents.close(file.content.key, of: file.id)
-        if file.isUnlinked {
-            transaction.closed.append(file)
-        } else if file.hasChanges {
+        if let index = transaction.unlinking.firstIndex(where: { $0 === file }) {
+            transaction.closed.append(transaction.unlinking.remove(at: index))
+        } else if !file.isUnlinked && file.hasChanges {
             // They could not be synced, and are lost.
             unsynced?.drop(file.id)
         }
         remove(file)
-        transaction.unlinking.removeAll { $0 === file }
     }
 
     // MARK: After the transaction
