@@ -225,9 +225,13 @@ final class Writer: @unchecked Sendable {
 
     private func move(_ client: BlockingClient) throws {
         let names = known.keys.filter { $0.hasPrefix("\(prefix)k") || $0.hasPrefix("\(prefix)f") }.sorted()
-        guard let name = names.randomElement(using: &random), let stored = known[name] else { return }
+        guard let name = names.randomElement(using: &random), var stored = known[name] else { return }
         let target = "\(prefix)\(stored.protection?.store == .file ? "f" : "k")\(random.below(6))"
         if target == name { return }
+        // A file is never less protected than the one that it replaces.
+        if case .file(let own) = stored.protection, case .file(let replaced) = known[target]?.protection {
+            stored.protection = .file(own.stricter(replaced))
+        }
         try change([name: nil, target: stored]) {
             try client.move(try ItemName(name), to: try ItemName(target), replace: true)
             return nil
