@@ -186,7 +186,9 @@ import Testing
         try talk.fail(.param, .fileAllocate, ["handle": handle, "offset": 0, "length": 0], knownToDaemon: true)
         try withFile(daemon, "w") { try talk.succeed(.fileSalvage, ["name": "d/e"], passing: $0) }
         try talk.fail(.param, .fileSalvage, ["name": "d/e"])
-        try withFile(daemon, "w") { try talk.fail(.param, .mountServe, ["place": "/mnt"], passing: $0) }
+        try withFile(daemon, "w") {
+            try talk.fail(.param, .mountServe, ["place": "/mnt"], passing: $0, knownToDaemon: true)
+        }
         try talk.fail(.param, .mountServe, ["place": "/mnt"])
         try talk.succeed(.fileMkdir, ["name": "d/f/g", "class": "none", "parents": true])
         try talk.fail(.duplicateItem, .fileMkdir, ["name": "d/e"])
