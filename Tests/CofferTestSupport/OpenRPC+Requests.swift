@@ -32,8 +32,8 @@ extension OpenRPC {
         case "integer": return .integer(max(1, all["minimum"]?.integerValue ?? 1))
         case "boolean": return true
         default:
-            // A name, a client, an identifier, a digest, a key.
-            let texts = ["user.a", "uid:1"] + [32, 64].map { String(repeating: "0", count: $0) }
+            // A name, a client, a path, an identifier, a digest, a key.
+            let texts = ["user.a", "uid:1", "/a"] + [32, 64].map { String(repeating: "0", count: $0) }
             for text in texts + [String(repeating: "A", count: 43) + "="] {
                 if try checker.faults(of: .string(text), schema) == [] { return .string(text) }
             }

@@ -154,8 +154,10 @@ import Testing
 
     @Test func `every bound of the daemon's top half and of the clients is in Limits`() throws {
         let constant = /static let (?<name>\w+)(: \w+)? = (-?\d|(Duration)?\.(milli|nano)?seconds\()/
-        // What files and descriptors are known by.
-        let identifiers = ["applicationID", "first", "probeNumber", "root", "textColumn", "version"]
+        // What files and descriptors are known by, and what the kernel's messages and our own memory begin with.
+        let identifiers = [
+            "applicationID", "direntBytes", "first", "head", "probeNumber", "root", "textColumn", "version",
+        ]
         // Numbers of the formats and layouts that the command reads and writes.
         let formats = [
             "appendOnlyFlag", "byteCount", "checkBytes", "dayMilliseconds", "digestBytes", "endsEarly", "headBytes",

@@ -76,12 +76,13 @@ import Testing
         "Glibc": [
             "CofferBackup", "CofferBackupCommands", "CofferBus", "CofferCommandSupport", "CofferCommands",
             "CofferCrypto", "cofferd", "CofferFileContent", "CofferFiles", "CofferHandlers", "CofferImportExport",
-            "CofferProcesses", "CofferProvision", "CofferSecretFormats", "CofferSSHAgent", "CofferSystem",
-            "CofferTerminal", "CofferVault", "CofferVaultCommands",
+            "CofferKernelFiles", "CofferProcesses", "CofferProvision", "CofferSecretFormats", "CofferSSHAgent",
+            "CofferSystem", "CofferTerminal", "CofferVault", "CofferVaultCommands",
         ],
         "Synchronization": [
             "CofferBackup", "CofferClient", "CofferCommandSupport", "CofferCrypto", "cofferd", "CofferFileContent",
-            "CofferFoundation", "CofferMemory", "CofferService", "CofferSystem", "CofferTerminal", "CofferVault",
+            "CofferFoundation", "CofferKernelFiles", "CofferMemory", "CofferService", "CofferSystem", "CofferTerminal",
+            "CofferVault",
         ],
     ]
 
