@@ -52,9 +52,17 @@ extension SystemdTests {
 
             // A program that uses it does not hold up the end of the session.
             try own.control("start", "coffer-mount.service")
-            _ = try person("cd ~/Vault && (setsid sleep 600 >/dev/null 2>&1 &)")
-            try own.control("stop", "coffer-mount.service")
-            #expect(try person("! mountpoint --quiet ~/Vault && ls -A ~/Vault && pkill --exact sleep") == "")
+            let shown = try person(
+                """
+                (cd ~/Vault && exec sleep 600) >/dev/null 2>&1 & program=$!
+                until [[ $(readlink /proc/$program/cwd) == ~/Vault ]]; do sleep 0.1; done
+                systemctl --user stop coffer-mount.service
+                if mountpoint --quiet ~/Vault; then exit 1; fi
+                ls -A ~/Vault
+                kill $program
+                """
+            )
+            #expect(shown == "")
 
             // All of the person's processes end, and the machine's manager ends the person's.
             try own.control("start", "coffer-mount.service")
