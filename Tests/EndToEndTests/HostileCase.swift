@@ -47,8 +47,9 @@ struct HostileCase: CustomTestStringConvertible, Sendable {
     /// The name of the repository in the directory.
     static let repository = "repository"
 
-    /// Methods that verbs call once they have got what a hostile daemon can't give: the descriptor of a part.
-    static let unreached: Set = ["backup.contents", "backup.end"]
+    /// Methods that verbs call once they have got what a hostile daemon can't give, the descriptor of a part, or beside
+    /// programs of the system, as `mount` and `umount` do.
+    static let unreached: Set = ["backup.contents", "backup.end", "file.syncTree", "mount.serve"]
 
     /// The verbs that have none below them.
     static func verbs(of command: JSONValue, below path: [String] = []) -> [String] {
