@@ -154,6 +154,15 @@ extension KernelOperation {
         }
     }
 
+    /// Whether the kernel asks by itself, and so names no user: it closes a file, or writes mapped memory back.
+    package var namesNoUser: Bool {
+        switch self {
+        case .release: true
+        case .write(_, let kind): kind.contains(.mapped)
+        default: false
+        }
+    }
+
     /// What it depends on: a read waits until a change is committed.
     package var scope: RequestScope {
         switch self {

@@ -274,7 +274,7 @@ final class Mounts {
     /// The rights of the user whose program asks; `nil` if it is that of the mount.
     private func rights(ofOther request: KernelRequest) throws(CofferError) -> AccessRights? {
         let (facts, header) = (request.mount.facts, request.header)
-        guard facts.namesUsers, header.userID != facts.owner.userID else { return nil }
+        guard facts.namesUsers, !request.operation.namesNoUser, header.userID != facts.owner.userID else { return nil }
         let user = MountOwner(userID: header.userID, groupID: header.groupID)
         let mounted = all.values.first { $0.mount === request.mount }
         if let known = mounted?.others[user] { return known }
