@@ -4,47 +4,47 @@ internal import CofferVault
 
 // What the kernel is told: changes by other clients, and locks.
 extension KernelMount {
-    /// Has the kernel write what programs have changed in mapped memory of files that are open, while the keys are there.
-    package func writeBack(_ notifier: MountNotifier) { notifier.post(.nodes(openFiles.nodes), to: device) }
+    /// Has the kernel write mapped memory of open files back, while the keys are there.
+    package func writeBack() { notifier.post(.nodes(openFiles.nodes)) }
 
     /// Has the kernel drop all contents and attributes, whatever the classes: a class may have changed just now.
     ///
     /// - Parameter withNames: Whether names are sealed as well.
-    package func dropAll(withNames: Bool, _ notifier: MountNotifier) {
+    package func dropAll(withNames: Bool) {
         nodes.forgetPaths()
-        notifier.post(.nodes(nodes.all + [Self.root]), to: device)
-        if isResumed { try? dropAllOfStore(notifier) }
-        if withNames { notifier.post(.allEntries, to: device) }
+        notifier.post(.nodes(nodes.all + [Self.root]))
+        if isResumed { try? dropAllOfStore() }
+        if withNames { notifier.post(.allEntries) }
     }
 
     /// Has the kernel drop the contents of all files that a lock can end.
-    private func dropAllOfStore(_ notifier: MountNotifier) throws {
+    private func dropAllOfStore() throws {
         var last: Int64 = 0
         while true {
             let numbers = try store.numbered.fileNumbers(behind: last, limit: Limits.entriesPerQuantum)
             guard let next = numbers.last else { return }
-            notifier.post(.nodes(numbers.map { UInt64(clamping: $0) }), to: device)
+            notifier.post(.nodes(numbers.map { UInt64(clamping: $0) }))
             last = next
         }
     }
 
     /// Has the kernel look again at what another client has changed.
-    package func note(_ changes: [ItemChange], _ notifier: MountNotifier) {
+    package func note(_ changes: [ItemChange]) {
         for change in changes where change.store == .file && change.group.hasSameBytes(as: group) {
-            if let inode = change.inode { notifier.post(.nodes([UInt64(clamping: inode)]), to: device) }
+            if let inode = change.inode { notifier.post(.nodes([UInt64(clamping: inode)])) }
             nodes.forgetPaths()
-            for path in [change.formerName, change.name].compactMap(\.self) { noteEntry(path, notifier) }
+            for path in [change.formerName, change.name].compactMap(\.self) { noteEntry(path) }
         }
     }
 
     /// Has the kernel look up an entry again, and list its directory anew.
-    private func noteEntry(_ path: String, _ notifier: MountNotifier) {
+    private func noteEntry(_ path: String) {
         let slash = path.lastOffset(ofByte: UInt8(ascii: "/"))
         let parent = slash.map { String(path.utf8.prefix($0)) ?? "" } ?? ""
         let name = slash.map { String(path.utf8.dropFirst($0 + 1)) ?? "" } ?? path
         guard let directory = number(ofDirectory: parent) else { return }
-        notifier.post(.entries([name], in: directory), to: device)
-        notifier.post(.nodes([directory]), to: device)
+        notifier.post(.entries([name], in: directory))
+        notifier.post(.nodes([directory]))
     }
 
     /// The kernel's number of a directory; `nil` if there is none, or it is not below the root of the mount.

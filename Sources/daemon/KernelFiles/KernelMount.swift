@@ -23,6 +23,7 @@ package final class KernelMount {
     /// Whom its programs are, as far as rights go.
     package let caller: Caller
     package let device: KernelDevice
+    package let notifier: MountNotifier
     let handlers: Handlers
     /// The nodes that the kernel knows.
     var nodes = KnownNodes()
@@ -56,6 +57,7 @@ package final class KernelMount {
     ) {
         (self.facts, self.caller, self.device, self.abilities) = (facts, caller, device, abilities)
         (self.handlers, self.report) = (handlers, report)
+        notifier = MountNotifier(device)
         // Its programs sync what must not be lost.
         caller.choice.defersSyncs = true
     }

@@ -14,23 +14,25 @@ package enum MountNotice: Sendable {
     case then(@Sendable () -> Void)
 }
 
-/// Tells the kernel what to drop, on a thread of its own: a notice may wait for requests that the daemon has to answer.
+/// Tells the kernel of one mount what to drop, on a thread of its own: a notice may wait for requests that the daemon has to
+/// answer, and for those that a hostile client has taken from its own mount, which must not hold up other mounts.
 package final class MountNotifier: Sendable {
     private struct State {
-        var notices: [(MountNotice, KernelDevice)] = []
+        var notices: [MountNotice] = []
         var isRunning = false
     }
 
+    private let device: KernelDevice
     private let state = Mutex(State())
 
-    package init() {}
+    init(_ device: KernelDevice) { self.device = device }
 
     /// Gives a notice, after those that were given before.
     ///
     /// Any thread may call it.
-    package func post(_ notice: MountNotice, to device: KernelDevice) {
+    package func post(_ notice: MountNotice) {
         let starts = state.withLock { state in
-            state.notices.append((notice, device))
+            state.notices.append(notice)
             defer { state.isRunning = true }
             return !state.isRunning
         }
@@ -45,7 +47,7 @@ package final class MountNotifier: Sendable {
 
     /// Gives notices until there are none.
     private func run() {
-        while let (notice, device) = next() {
+        while let notice = next() {
             switch notice {
             case .nodes(let numbers): for number in numbers { device.dropNode(number) }
             case .entries(let names, let directory): for name in names { device.dropEntry(name, in: directory) }

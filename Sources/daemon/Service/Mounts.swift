@@ -31,7 +31,6 @@ final class Mounts {
     private var lastNumber: Int32 = 0
     /// The mounts that may have requests, each once, in the order in which they are asked.
     private var ready: [Mounted] = []
-    private let notifier = MountNotifier()
     /// The numbers of mounts whose kernel has dropped what it was to drop.
     private let confirmations: Mailbox<Int32>
     /// Whether requests of the kernel came before those of clients.
@@ -288,7 +287,7 @@ final class Mounts {
     // MARK: Notices
 
     /// Has kernels write what programs have changed in mapped memory: the keys will go.
-    func noteLocking() { for mounted in all.values { mounted.mount.writeBack(notifier) } }
+    func noteLocking() { for mounted in all.values { mounted.mount.writeBack() } }
 
     /// Has kernels drop what they have: keys have gone, or what was sealed can be read.
     ///
@@ -300,11 +299,11 @@ final class Mounts {
     }
 
     private func dropAll(of mounted: Mounted, isLock: Bool, withNames: Bool) {
-        mounted.mount.dropAll(withNames: withNames, notifier)
+        mounted.mount.dropAll(withNames: withNames)
         guard isLock else { return }
         mounted.unconfirmedCount += 1
         let (number, confirmations) = (mounted.number, confirmations)
-        notifier.post(.then { confirmations.post(number) }, to: mounted.mount.device)
+        mounted.mount.notifier.post(.then { confirmations.post(number) })
     }
 
     /// Tells kernels of changes by others.
@@ -312,7 +311,7 @@ final class Mounts {
     /// - Parameter origin: Who has made them.
     func notify(of changes: [ItemChange], by origin: Int32?) {
         for mounted in all.values where mounted.mount.caller.origin != origin {
-            mounted.mount.note(changes, notifier)
+            mounted.mount.note(changes)
         }
     }
 
