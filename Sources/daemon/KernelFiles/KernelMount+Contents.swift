@@ -9,7 +9,7 @@ internal import Glibc
 
 // Contents of files.
 extension KernelMount {
-    /// What the kernel gets for an opening: what it has of the content is current, and to close it is no message.
+    /// The answer to an opening: the kernel keeps the pages that it has, and sends no message for each close(2).
     static var opened: fuse_open_out {
         var answer = fuse_open_out()
         answer.open_flags = UInt32(FOPEN_KEEP_CACHE | FOPEN_NOFLUSH)
@@ -68,11 +68,14 @@ extension KernelMount {
     ///
     /// - Parameter mode: How a program opens it; `nil` if it has it open already.
     func keep(_ handle: Int64, writes: Bool, of node: UInt64, _ mode: OpenMode?) {
-        guard let surplus = openFiles.add(handle, writes: writes, to: node, asAskedFor: mode) else { return }
-        if let handle = try? caller.handles[surplus] {
-            caller.handles.remove(surplus)
-            handlers.file.release(handle)
-        }
+        if let surplus = openFiles.add(handle, writes: writes, to: node, asAskedFor: mode) { drop(surplus) }
+    }
+
+    /// Releases a handle through which nothing was written, unless it was closed.
+    private func drop(_ number: Int64) {
+        guard let handle = try? caller.handles[number] else { return }
+        caller.handles.remove(number)
+        handlers.file.release(handle)
     }
 
     /// Whether a lock has ended the handles of a node.
@@ -207,6 +210,8 @@ extension KernelMount {
         let params = FileOpenParameters(name: name, access: .readWrite, isShared: true, group: group)
         return try handlers.file.fileOpen(params, call).answering(request) { [self] reply in
             guard let opened = reply.value as? FileOpenResult else { throw Errno.readFailed }
+            // If the file can't be cut.
+            call.atEnd { [self] in drop(opened.handle) }
             return try cut(opened.handle) { [self] in try close([opened.handle], request, call, then: next) }
         }
     }
