@@ -71,6 +71,8 @@ extension Limits {
     package static let serviceManagerBytes = 256 << 10
     /// The attempts to connect to a daemon that was started: five seconds.
     package static let startAttempts = 250
+    /// The attempts to lock a directory at which another process mounts: two seconds.
+    package static let mountLockAttempts = 100
     /// The pause before another attempt, in microseconds.
     package static let startPauseMicroseconds: UInt32 = 20_000
 }

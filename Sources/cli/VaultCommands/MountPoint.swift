@@ -10,9 +10,6 @@ struct MountPoint: ~Copyable {
     /// The directory below the mount, locked: of two processes that mount there at once, one sees the other's mount.
     private let directory: OwnedDescriptor
 
-    /// How often another process is given time to mount there, and how long each time, in microseconds.
-    private static let (attempts, pause): (Int, UInt32) = (100, 20_000)
-
     /// Checks a directory.
     ///
     /// - Throws: `param` if it is not an empty directory, or a vault is mounted there.
@@ -54,9 +51,9 @@ struct MountPoint: ~Copyable {
         do throws(SystemError) { directory = try OwnedDescriptor.open(path, O_RDONLY | O_DIRECTORY) } catch {
             throw CofferError(.param, "can't use \(quotedForDisplay(path)): \(error.reason)")
         }
-        for _ in 0..<attempts {
+        for _ in 0..<Limits.mountLockAttempts {
             if flock(directory.number, LOCK_EX | LOCK_NB) == 0 || errno != EAGAIN { return directory }
-            usleep(pause)
+            usleep(Limits.startPauseMicroseconds)
         }
         throw CofferError(
             .io,
