@@ -189,10 +189,10 @@ public enum Limits {
     package static let usersOfMount = 64
     /// The bytes that a daemon leaves to the next one of a mount.
     package static let mountMemoryBytes = 512 << 10
-    /// The time for which the kernel believes what it was told of a file, in seconds: nobody else writes, and it is told of
-    /// every change by another client.
+    /// The seconds for which the kernel believes the attributes and the name of a file: a notice ends them when another client
+    /// changes the file.
     package static let kernelBelievesSeconds: UInt64 = 3600
-    /// The time for which the kernel believes that there is no file of a name, in seconds.
+    /// The seconds for which the kernel believes that no file has a name.
     package static let kernelBelievesMissingSeconds: UInt64 = 1
     /// Requests that the kernel sends without waiting for the answers, such as reads ahead.
     package static let kernelRequestsInBackground = 12

@@ -33,7 +33,7 @@ package struct JSONObject: Sendable {
     /// The value of a member, or `nil` if there is none.
     package subscript(key: String) -> JSONValue? { place(of: key, after: 0).map { list[$0].value } }
 
-    /// The value of a member that is usually at an index, or `nil` if there is none.
+    /// The value of a member, which most objects have at the index; `nil` without such a member.
     subscript(key: String, usuallyAt index: Int) -> JSONValue? {
         place(of: key, after: index).map { list[$0].value }
     }

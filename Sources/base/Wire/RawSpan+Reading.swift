@@ -9,8 +9,8 @@ extension RawSpan {
         unsafe unsafeLoad(fromByteOffset: offset, as: UInt8.self)
     }
 
-    /// The first offset of a byte that does not stand for itself in a text of JSON: a quote, a backslash or a control
-    /// character; the end, if there is none.
+    /// The first offset of a quote, a backslash or a control character, which need an escape in a text of JSON; the end if
+    /// the text has none.
     func endOfPlainText(from start: Int) -> Int {
         var offset = start
         // Eight bytes at a time.

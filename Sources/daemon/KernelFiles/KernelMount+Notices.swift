@@ -47,7 +47,7 @@ extension KernelMount {
         notifier.post(.nodes([directory]))
     }
 
-    /// The kernel's number of a directory; `nil` if there is none, or it is not below the root of the mount.
+    /// The kernel's number of a directory; `nil` if no directory has the path.
     private func number(ofDirectory path: String) -> UInt64? {
         var row = FileStore.rootNumber
         if !path.isEmpty {

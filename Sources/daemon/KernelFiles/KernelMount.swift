@@ -12,7 +12,7 @@ internal import Glibc
 /// A mount that this daemon answers: requests of the kernel by the numbers of nodes, carried out by the handlers of the vault.
 ///
 /// A node's number is that of its row, and 1 for the root of the mount. The kernel names a node in every request, and so no
-/// number of an opening is needed: whatever daemon comes next goes on with what programs have open.
+/// number of an opening is needed: the next daemon goes on with what programs have open.
 package final class KernelMount {
     /// The attribute that is a file's class, or a directory's default for new files.
     package static let classAttribute = "user.coffer.class"
@@ -41,7 +41,7 @@ package final class KernelMount {
     private let report: (String) -> Void
 
     /// - Parameters:
-    ///   - facts: What it is.
+    ///   - facts: The facts that the mount keeps from one daemon to the next.
     ///   - caller: Whose it is.
     ///   - device: Its kernel's end.
     ///   - abilities: What an earlier daemon has agreed with the kernel; `nil` for a new mount.

@@ -13,7 +13,7 @@ package final class KernelRequest {
     package let attachments: Attachments
     /// How many bytes come with it.
     let payloadByteCount: Int
-    /// What it is about, for the audit; `nil` if that is not known.
+    /// The path of its file, for the audit; `nil` if it is unknown.
     package internal(set) var name: String?
     /// The answer, once it has been carried out.
     var answer = KernelAnswer.done

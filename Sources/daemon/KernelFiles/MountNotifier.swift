@@ -4,7 +4,7 @@ internal import Synchronization
 
 /// What the kernel is to drop of a mount.
 package enum MountNotice: Sendable {
-    /// What it has of some nodes.
+    /// The contents and the attributes of some nodes.
     case nodes([UInt64])
     /// Entries of a directory, which it looks up again.
     case entries([String], in: UInt64)
@@ -57,7 +57,7 @@ package final class MountNotifier: Sendable {
         }
     }
 
-    private func next() -> (MountNotice, KernelDevice)? {
+    private func next() -> MountNotice? {
         state.withLock { state in
             guard state.notices.isEmpty else { return state.notices.removeFirst() }
             state.isRunning = false

@@ -40,7 +40,7 @@ struct Umount: ParsableCommand {
         return client
     }
 
-    /// Has the daemon sync what programs have written.
+    /// Syncs the vault, with the files that programs have closed.
     private func sync(_ client: BlockingClient?) throws(CofferError) {
         do throws(CofferError) {
             try client?.call(FileSyncTreeParameters(includesClosedFiles: true))
