@@ -113,6 +113,15 @@ import Testing
         #expect(throws: Errno(EROFS)) { try kernel.mkdir("d") }
     }
 
+    @Test func `attributes of the root are dropped once the kernel has some`() throws {
+        let kernel = try TestKernel()
+        kernel.mount.dropAll(withNames: false)
+        #expect(try kernel.takeDroppedNodes() == [])
+        _ = try kernel.attributes(1)
+        kernel.mount.dropAll(withNames: false)
+        #expect(try kernel.takeDroppedNodes() == [1])
+    }
+
     // MARK: Another daemon
 
     @Test func `another daemon goes on with what programs have open`() throws {

@@ -7,7 +7,9 @@ import CofferSystem
 import CofferTestSupport
 import CofferVault
 import CofferWire
+import Dispatch
 import Glibc
+import Testing
 
 /// A kernel whose programs are a test, and a mount that answers it: a vault without a daemon, a step at a time.
 final class TestKernel {
@@ -141,6 +143,19 @@ final class TestKernel {
         let answer = Answer(error: 0, body: Array(bytes.prefix(count)))
         let head = try answer.read(fuse_out_header.self)
         return Answer(error: -head.error, body: Array(bytes[MemoryLayout<fuse_out_header>.size..<count]))
+    }
+
+    /// The nodes whose pages and attributes the kernel was told to drop.
+    func takeDroppedNodes() throws -> [UInt64] {
+        let end = DispatchSemaphore(value: 0)
+        mount.notifier.post(.then { end.signal() })
+        end.wait()
+        var nodes: [UInt64] = []
+        while let notice = try? takeAnswer() {
+            try #require(notice.error == -Int32(FUSE_NOTIFY_INVAL_INODE.rawValue))
+            nodes.append(try notice.read(fuse_notify_inval_inode_out.self).ino)
+        }
+        return nodes
     }
 
     // MARK: What programs do

@@ -12,7 +12,8 @@ extension KernelMount {
     /// - Parameter withNames: Whether names are sealed as well.
     package func dropAll(withNames: Bool) {
         nodes.forgetPaths()
-        notifier.post(.nodes(nodes.all + [Self.root]))
+        notifier.post(.nodes(nodes.all))
+        dropDirectory(Self.root)
         if isResumed { try? dropAllOfStore() }
         if withNames { notifier.post(.allEntries) }
     }
@@ -44,7 +45,15 @@ extension KernelMount {
         let name = slash.map { String(path.utf8.dropFirst($0 + 1)) ?? "" } ?? path
         guard let directory = number(ofDirectory: parent) else { return }
         notifier.post(.entries([name], in: directory))
-        notifier.post(.nodes([directory]))
+        dropDirectory(directory)
+    }
+
+    /// Has the kernel drop the attributes and the list of a directory.
+    ///
+    /// A notice that crosses the answer with a node's attributes makes the kernel ignore them. That is harmless, except for the
+    /// first ones of the root: without them, the kernel takes the root for a directory that nobody may enter.
+    private func dropDirectory(_ number: UInt64) {
+        if number != Self.root || nodes.hasRoot || isResumed { notifier.post(.nodes([number])) }
     }
 
     /// The kernel's number of a directory; `nil` if no directory has the path.

@@ -191,7 +191,9 @@ package final class KernelMount {
         switch request.answer {
         case .done: device.answer(unique)
         case .failure(let failure): device.answer(unique, error: failure.code)
-        case .bytes(let bytes): unsafe device.answer(unique, bytes.span.bytes)
+        case .bytes(let bytes):
+            unsafe device.answer(unique, bytes.span.bytes)
+            if case .getAttributes = request.operation, request.node == Self.root { nodes.hasRoot = true }
         case .nodes(let numbers, let bytes):
             // Counted first: the kernel may forget a node as soon as it has it.
             for number in numbers { nodes.add(number) }
@@ -239,7 +241,10 @@ struct KnownNodes {
     /// The paths of directories in which something was looked for or changed last.
     private var paths: [UInt64: String] = [:]
 
-    /// All of them.
+    /// Whether the kernel has got the attributes of the root, which it does not look up.
+    var hasRoot = false
+
+    /// All of them, without the root.
     var all: [UInt64] { Array(counts.keys) }
 
     mutating func add(_ number: UInt64) { counts[number, default: 0] += 1 }
