@@ -242,7 +242,8 @@ struct MemoryScanTests {
         #expect(finds.filter { $0.name == "payload" }.allSatisfy { $0.isInSecretMemory })
         close(payloadSocket.release())
         let goes = try settles { try scene.scan().allSatisfy { $0.name != "payload" } }
-        #expect(goes, "the payload outlives its connection")
+        let left = try scene.scan()
+        #expect(goes, "the payload outlives its connection: \(left)")
     }
 
     @Test func `a lock takes a payload that is half received, though its connection stays`() throws {

@@ -64,11 +64,15 @@ package struct SecretBytes: ~Copyable, @unchecked Sendable {
     }
 
     /// Overwrites a part; traps if `bytes` extends beyond the end.
+    ///
+    /// Nothing of them stays in registers: the compiler may store what a register happens to hold where a value has none, such as
+    /// the padding of an enumeration, and so on the stack.
     package mutating func copy(_ bytes: RawSpan, to place: Int) {
         precondition(place >= 0 && bytes.byteCount <= count - place)
         unsafe bytes.withUnsafeBytes { source in
             unsafe UnsafeMutableRawBufferPointer(start: address + place, count: source.count).copyMemory(from: source)
         }
+        coffer_clear_registers()
     }
 
     /// Wipes the first bytes, in memory that is used again.

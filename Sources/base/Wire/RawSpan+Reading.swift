@@ -1,5 +1,4 @@
 internal import CofferCore
-internal import CofferMemory
 
 /// The only access to raw memory in this room. Each checks its bounds.
 extension RawSpan {
@@ -33,17 +32,6 @@ extension [UInt8] {
     /// Appends the bytes of a span.
     mutating func append(_ bytes: RawSpan) {
         unsafe bytes.withUnsafeBytes { unsafe append(contentsOf: $0) }
-    }
-}
-
-extension SecretBytes {
-    /// Overwrites a part; traps if `bytes` extends beyond the end.
-    mutating func copy(_ bytes: RawSpan, to offset: Int) {
-        unsafe withUnsafeMutableBytes { memory in
-            unsafe bytes.withUnsafeBytes { source in
-                unsafe UnsafeMutableRawBufferPointer(rebasing: memory[offset...]).copyMemory(from: source)
-            }
-        }
     }
 }
 

@@ -136,11 +136,7 @@ private struct PlaintextSource {
     ) throws(TransferError) -> Int {
         let start = min(chunk.count, prefix.count - prefixOffset)
         let part = prefixOffset..<(prefixOffset + start)
-        prefix.withBytes { bytes in
-            unsafe chunk.withUnsafeMutableBytes { buffer in
-                unsafe bytes.extracting(part).withUnsafeBytes { unsafe buffer.copyMemory(from: $0) }
-            }
-        }
+        prefix.withBytes { chunk.copy($0.extracting(part), to: 0) }
         prefixOffset = part.upperBound
         guard let rest else { return start }
         return unsafe try chunk.withUnsafeMutableBytes { (buffer) throws(TransferError) in
