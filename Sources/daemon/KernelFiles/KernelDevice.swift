@@ -64,8 +64,9 @@ package final class KernelDevice: Sendable {
 
     // A notice waits for pages that a request in flight holds: it must not come from the thread that answers.
 
-    /// Has the kernel drop the pages and the attributes of a node. Before that, it writes back what programs have changed in
-    /// mapped memory.
+    /// Has the kernel drop the pages and the attributes of a node.
+    ///
+    /// Before that, the kernel writes back what programs have changed in mapped memory.
     func dropNode(_ number: UInt64) {
         notify(FUSE_NOTIFY_INVAL_INODE.rawValue, bytes(of: fuse_notify_inval_inode_out(ino: number, off: 0, len: 0)))
     }

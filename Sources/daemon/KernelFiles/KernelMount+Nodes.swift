@@ -111,7 +111,9 @@ extension KernelMount {
         try store.numbered.attributes(named: name.text, inDirectory: row(directory), of: group)
     }
 
-    /// An entry of a directory, as the kernel reads it. The kernel believes it until a notice: only the daemon changes it.
+    /// An entry of a directory, as the kernel reads it.
+    ///
+    /// The kernel believes it until a notice: only the daemon changes it.
     func entry(_ attributes: NodeAttributes) -> fuse_entry_out {
         let number = UInt64(clamping: attributes.inode)
         var entry = fuse_entry_out()
