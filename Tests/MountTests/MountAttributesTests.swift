@@ -194,6 +194,15 @@ struct MountAttributesTests {
         }
     }
 
+    @Test(arguments: ["security.selinux", "security.capability", "system.posix_acl_access", "trusted.note"])
+    func `attributes that no file can have are EOPNOTSUPP, so that ls asks for those of one file`(name: String) throws {
+        try put("x", to: path("a"))
+        var bytes = [UInt8](repeating: 0, count: 100)
+        // Attributes "trusted.…" exist for root only.
+        let expected = name.hasPrefix("trusted.") && geteuid() != 0 ? ENODATA : EOPNOTSUPP
+        #expect(errnoOf { getxattr(path("a"), name, &bytes, 100) } == expected)
+    }
+
     @Test func `space can be reserved, and holes can be made`() throws {
         let file = try OpenDescriptor(path("a"), O_RDWR | O_CREAT)
         #expect(file.write(String(repeating: "x", count: 200_000)) == 0)

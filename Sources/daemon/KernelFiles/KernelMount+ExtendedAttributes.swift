@@ -18,8 +18,8 @@ extension KernelMount {
             }
             return try answer(Array(protectionClass.rawValue.utf8), upTo: limit, request)
         }
-        // What programs ask for at each file, and the vault never has.
-        guard name.hasPrefix("user.") else { throw Errno.noAttribute }
+        // So ls(1) asks for those of one file only.
+        guard name.hasPrefix("user.") else { throw Errno.notSupported }
         let subject = try subject(of: request.node)
         if subject.isRoot { throw Errno.noAttribute }
         let params = FileGetExtendedAttributeParameters(
@@ -95,7 +95,7 @@ extension KernelMount {
     /// Removes an attribute; without its class, a file has that of a new one in its directory.
     func removeExtendedAttribute(_ name: String, _ request: KernelRequest, _ call: Call) throws -> Step {
         if name == Self.classAttribute { return try inheritClass(request, call) }
-        guard name.hasPrefix("user.") else { throw Errno.noAttribute }
+        guard name.hasPrefix("user.") else { throw Errno.notSupported }
         let subject = try subject(of: request.node)
         if subject.isRoot { throw Errno.noAttribute }
         let params = FileRemoveExtendedAttributeParameters(
