@@ -6,6 +6,8 @@ import Foundation
 /// If this process can't unmount it, `packaging/bench` does.
 final class EncryptedDirectory {
     let path: String
+    /// Where its sealed files are.
+    let sealedPath: String
     private let process = Process()
 
     /// Mounts the directory.
@@ -13,18 +15,19 @@ final class EncryptedDirectory {
     /// - Returns: `nil` if gocryptfs is not installed or can't mount.
     init?(_ setting: Setting) throws {
         path = "\(setting.directory)/mounted"
+        sealedPath = "\(setting.directory)/gocryptfs"
         guard let program = Command.path(of: "gocryptfs"), unsafe access("/dev/fuse", R_OK | W_OK) == 0 else {
             return nil
         }
-        let (sealed, passwordFile) = ("\(setting.directory)/gocryptfs", "\(setting.directory)/gocryptfs.password")
-        for directory in [path, sealed] {
+        let passwordFile = "\(setting.directory)/gocryptfs.password"
+        for directory in [path, sealedPath] {
             try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: false)
         }
         try Data("correct horse battery staple".utf8).write(to: URL(filePath: passwordFile))
-        try Command.run(program, ["-init", "-quiet", "-scryptn", "10", "-passfile", passwordFile, sealed])
+        try Command.run(program, ["-init", "-quiet", "-scryptn", "10", "-passfile", passwordFile, sealedPath])
         process.executableURL = URL(filePath: "/usr/bin/env")
         process.arguments =
-            BenchmarkDaemon.endingWithUs + [program, "-fg", "-quiet", "-passfile", passwordFile, sealed, path]
+            BenchmarkDaemon.endingWithUs + [program, "-fg", "-quiet", "-passfile", passwordFile, sealedPath, path]
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
         try process.run()

@@ -1,5 +1,6 @@
 import CofferCore
 import Foundation
+import Synchronization
 
 extension MountBenchmark {
     /// After that long, a file system that trusts attributes for a second asks again.
@@ -12,61 +13,101 @@ extension MountBenchmark {
         try makeArchive(archive, in: setting.directory, files: plan.files, perDirectory: 100)
         try makeArchive(flatArchive, in: setting.directory, files: plan.files, perDirectory: plan.files)
         return streams(plan) + parts(plan)
-            + [untar(archive, plan)] + git(plan) + [list(flatArchive, plan)]
+            + [untar(archive, plan), remove(archive, plan)] + git(plan) + [list(flatArchive, plan)]
             + [inserts("\(setting.directory)/inserts.sql", plan)]
     }
 
     // MARK: One large file
 
-    private static let bufferBytes = 128 << 10
-    private static let partBytes = 4 << 10
+    static let bufferBytes = 128 << 10
+    static let partBytes = 4 << 10
 
-    private static func largeFile(in directory: String) -> String { "\(directory)/large" }
+    static func largeFile(in directory: String) -> String { "\(directory)/large" }
 
     private static func streams(_ plan: MountPlan) -> [MountWorkload] {
         var generator = SystemRandomNumberGenerator()
         let block = (0..<bufferBytes).map { _ in UInt8.random(in: 0...255, using: &generator) }
-        let write = MountWorkload(name: "sequential write", bytes: plan.fileBytes, count: 1) { directory in
-            _ = unsafe unlink(largeFile(in: directory))
-        } run: { directory in
-            let file = try PlainFile(largeFile(in: directory), O_WRONLY | O_CREAT)
+        let write = MountWorkload(name: "sequential write", bytes: plan.fileBytes, count: 1) { place in
+            _ = unsafe unlink(largeFile(in: place.path))
+        } run: { place in
+            let file = try PlainFile(largeFile(in: place.path), O_WRONLY | O_CREAT)
             for _ in 0..<(plan.fileBytes / bufferBytes) { try file.write(block) }
             try file.synchronize()
         }
-        let read = MountWorkload(name: "sequential read", bytes: plan.fileBytes, count: 1) { directory in
-            try forget(largeFile(in: directory))
-        } run: { directory in
-            let file = try PlainFile(largeFile(in: directory), O_RDONLY)
+        let readAll: (MountPlace) throws -> Void = { place in
+            let file = try PlainFile(largeFile(in: place.path), O_RDONLY)
             var buffer = block
             for number in 0..<(plan.fileBytes / bufferBytes) {
                 try file.read(into: &buffer, at: Int64(number * bufferBytes))
             }
         }
-        return [write, read]
+        let bytes = plan.fileBytes
+        let read = MountWorkload(name: "sequential read", bytes: bytes, count: 1, prepare: forget, run: readAll)
+        let readFromDisk = MountWorkload(name: "sequential read from disk", bytes: bytes, count: 1) { place in
+            try forget(place)
+            try forgetAll(below: place.sealedPath)
+        } run: {
+            try readAll($0)
+        }
+        return [write, read, readFromDisk]
     }
 
-    private static func forget(_ path: String) throws { try PlainFile(path, O_RDONLY).forgetCached() }
+    /// Has the kernel drop what it has of the large file.
+    private static func forget(_ place: MountPlace) throws {
+        let file = try PlainFile(largeFile(in: place.path), O_RDONLY)
+        posix_fadvise(file.number, 0, 0, POSIX_FADV_DONTNEED)
+    }
+
+    /// Has the kernel drop the sealed contents, so that they are read from the disk.
+    private static func forgetAll(below directory: String) throws {
+        for case let path as String in FileManager.default.enumerator(atPath: directory) ?? .init() {
+            let file = try? PlainFile("\(directory)/\(path)", O_RDONLY | O_NOFOLLOW)
+            if let file { posix_fadvise(file.number, 0, 0, POSIX_FADV_DONTNEED) }
+        }
+    }
 
     private static func parts(_ plan: MountPlan) -> [MountWorkload] {
         let places = (0..<(plan.fileBytes / partBytes)).shuffled().map { Int64($0 * partBytes) }
-        let (read, written) = (places.prefix(plan.parts), places.prefix(plan.syncedParts))
-        var buffer = [UInt8](repeating: 5, count: partBytes)
-        let reading = MountWorkload(name: "random read", bytes: nil, count: read.count) { directory in
-            try forget(largeFile(in: directory))
-        } run: { directory in
-            let file = try PlainFile(largeFile(in: directory), O_RDONLY)
-            posix_fadvise(file.number, 0, 0, POSIX_FADV_RANDOM)
-            for offset in read { try file.read(into: &buffer, at: offset) }
+        let (read, written) = (Array(places.prefix(plan.parts)), places.prefix(plan.syncedParts))
+        let reading = MountWorkload(name: "random read", bytes: nil, count: read.count, prepare: forget) { place in
+            try readParts(at: read, of: place)
+        }
+        let threads = 4
+        let readingAtOnce = MountWorkload(
+            name: "random read by 4 threads",
+            bytes: nil,
+            count: read.count,
+            prepare: forget
+        ) { place in
+            let failure = Mutex<(any Error)?>(nil)
+            let group = DispatchGroup()
+            for thread in 0..<threads {
+                let share = stride(from: thread, to: read.count, by: threads).map { read[$0] }
+                group.enter()
+                Thread.detachNewThread {
+                    defer { group.leave() }
+                    do { try readParts(at: share, of: place) } catch { failure.withLock { $0 = error } }
+                }
+            }
+            group.wait()
+            if let failure = failure.withLock(\.self) { throw failure }
         }
         let writing = MountWorkload(name: "random write, sync", bytes: nil, count: written.count) { _ in
-        } run: { directory in
-            let file = try PlainFile(largeFile(in: directory), O_RDWR)
+        } run: { place in
+            let file = try PlainFile(largeFile(in: place.path), O_RDWR)
             for offset in written {
                 try file.write([UInt8](repeating: 6, count: partBytes), at: offset)
                 try file.synchronize()
             }
         }
-        return [reading, writing]
+        return [reading, readingAtOnce, writing]
+    }
+
+    private static func readParts(at offsets: [Int64], of place: MountPlace) throws {
+        let file = try PlainFile(largeFile(in: place.path), O_RDONLY)
+        posix_fadvise(file.number, 0, 0, POSIX_FADV_RANDOM)
+        var buffer = [UInt8](repeating: 5, count: partBytes)
+        for offset in offsets { try file.read(into: &buffer, at: offset) }
     }
 
     // MARK: Many files
@@ -92,21 +133,39 @@ extension MountBenchmark {
         try FileManager.default.removeItem(atPath: tree)
     }
 
+    /// The tree of the round before stays: a file system that still removes it would be slower.
     private static func untar(_ archive: String, _ plan: MountPlan) -> MountWorkload {
-        MountWorkload(name: "untar", bytes: nil, count: plan.files) { directory in
-            try Command.run("/usr/bin/env", ["rm", "-rf", "\(directory)/tree"])
-        } run: { directory in
-            try Command.run("/usr/bin/env", ["tar", "-xf", archive, "-C", directory])
+        MountWorkload(name: "untar", bytes: nil, count: plan.files) { place in
+            let tree = "\(place.path)/tree"
+            guard unsafe access(tree, F_OK) == 0 else { return }
+            try FileManager.default.moveItem(atPath: tree, toPath: tree + "-\(UInt32.random(in: 0...UInt32.max))")
+        } run: { place in
+            try Command.run("/usr/bin/env", ["tar", "-xf", archive, "-C", place.path])
+        }
+    }
+
+    private static func remove(_ archive: String, _ plan: MountPlan) -> MountWorkload {
+        MountWorkload(name: "rm -r", bytes: nil, count: plan.files) { place in
+            let doomed = "\(place.path)/doomed"
+            let former = try FileManager.default.contentsOfDirectory(atPath: place.path).first { $0.hasPrefix("tree-") }
+            if let former {
+                try FileManager.default.moveItem(atPath: "\(place.path)/\(former)", toPath: doomed)
+            } else {
+                try FileManager.default.createDirectory(atPath: doomed, withIntermediateDirectories: false)
+                try Command.run("/usr/bin/env", ["tar", "-xf", archive, "-C", doomed])
+            }
+        } run: { place in
+            try Command.run("/usr/bin/env", ["rm", "-r", "\(place.path)/doomed"])
         }
     }
 
     /// `git status` after a pause, and again at once.
     private static func git(_ plan: MountPlan) -> [MountWorkload] {
-        let status: (String) throws -> Void = { directory in
-            try Command.run("/usr/bin/env", ["git", "-C", "\(directory)/tree", "status"], discardsOutput: true)
+        let status: (MountPlace) throws -> Void = { place in
+            try Command.run("/usr/bin/env", ["git", "-C", "\(place.path)/tree", "status"], discardsOutput: true)
         }
-        let first = MountWorkload(name: "git status", bytes: nil, count: plan.files) { directory in
-            if unsafe access("\(directory)/tree/.git/index", F_OK) != 0 { try makeRepository("\(directory)/tree") }
+        let first = MountWorkload(name: "git status", bytes: nil, count: plan.files) { place in
+            if unsafe access("\(place.path)/tree/.git/index", F_OK) != 0 { try makeRepository("\(place.path)/tree") }
             usleep(pause)
         } run: {
             try status($0)
@@ -126,15 +185,15 @@ extension MountBenchmark {
     }
 
     private static func list(_ archive: String, _ plan: MountPlan) -> MountWorkload {
-        MountWorkload(name: "ls -l", bytes: nil, count: plan.files) { directory in
-            let flat = "\(directory)/flat"
+        MountWorkload(name: "ls -l", bytes: nil, count: plan.files) { place in
+            let flat = "\(place.path)/flat"
             if unsafe access(flat, F_OK) != 0 {
                 try FileManager.default.createDirectory(atPath: flat, withIntermediateDirectories: false)
                 try Command.run("/usr/bin/env", ["tar", "-xf", archive, "-C", flat])
             }
             usleep(pause)
-        } run: { directory in
-            try Command.run("/usr/bin/env", ["ls", "-l", "\(directory)/flat/tree/0"], discardsOutput: true)
+        } run: { place in
+            try Command.run("/usr/bin/env", ["ls", "-l", "\(place.path)/flat/tree/0"], discardsOutput: true)
         }
     }
 
@@ -142,13 +201,13 @@ extension MountBenchmark {
 
     private static func inserts(_ script: String, _ plan: MountPlan) -> MountWorkload {
         let text = "a row of a usual length, so that a page holds some tens of them"
-        return MountWorkload(name: "SQLite inserts in WAL mode", bytes: nil, count: plan.inserts) { directory in
+        return MountWorkload(name: "SQLite inserts in WAL mode", bytes: nil, count: plan.inserts) { _ in
             var lines = ["PRAGMA journal_mode = WAL;", "PRAGMA synchronous = FULL;"]
             lines.append("CREATE TABLE IF NOT EXISTS t (id INTEGER PRIMARY KEY, text TEXT);")
             lines += (0..<plan.inserts).map { "INSERT INTO t (text) VALUES ('\(text) \($0)');" }
             try Data(lines.joined(separator: "\n").utf8).write(to: URL(filePath: script))
-        } run: { directory in
-            let words = ["sqlite3", "\(directory)/base.db", ".read \(script)"]
+        } run: { place in
+            let words = ["sqlite3", "\(place.path)/base.db", ".read \(script)"]
             try Command.run("/usr/bin/env", words, discardsOutput: true)
         }
     }

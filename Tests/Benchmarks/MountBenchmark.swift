@@ -10,9 +10,8 @@ enum MountBenchmark: Benchmark {
         let vault = try MountedVault(setting)
         let encrypted = try EncryptedDirectory(setting)
         let places =
-            [MountPlace(side: .coffer, path: vault.path)]
-            + (encrypted.map { [MountPlace(side: .gocryptfs, path: $0.path)] } ?? [])
-        let idle = try vault.memory()
+            [MountPlace(side: .coffer, path: vault.path, sealedPath: vault.statePath)]
+            + (encrypted.map { [MountPlace(side: .gocryptfs, path: $0.path, sealedPath: $0.sealedPath)] } ?? [])
         var results: [MountResult] = []
         for workload in try workloads(setting, plan) {
             tell("\(workload.name) (\(plan.rounds) rounds) ...")
@@ -20,8 +19,9 @@ enum MountBenchmark: Benchmark {
         }
         let busy = try vault.memory()
         try encrypted?.unmount()
+        try measureBeside(vault, plan)
         try vault.unmount()
-        print(results, plan, busy - idle, hasOther: encrypted != nil)
+        print(results, plan, busy, hasOther: encrypted != nil)
     }
 
     private static func measure(
@@ -32,8 +32,8 @@ enum MountBenchmark: Benchmark {
         var result = MountResult(workload: workload)
         try interleave(rounds: plan.rounds, places.count) { index, counts in
             let place = places[index]
-            try workload.prepare(place.path)
-            let time = try milliseconds { try workload.run(place.path) }
+            try workload.prepare(place)
+            let time = try milliseconds { try workload.run(place) }
             if counts { result.times[place.side, default: Samples()].add(time) }
         }
         return result
@@ -42,7 +42,7 @@ enum MountBenchmark: Benchmark {
     private static func print(
         _ results: [MountResult],
         _ plan: MountPlan,
-        _ growth: Int,
+        _ memory: Int,
         hasOther: Bool
     ) {
         Swift.print("\nHow fast are programs in a mounted vault?\n")
@@ -57,14 +57,14 @@ enum MountBenchmark: Benchmark {
 
             \(plan.fileBytes.asBytes) written and read by 128 KiB, with a sync at the end; \(plan.parts.grouped) parts of 4 KiB \
             read at random, and \(plan.syncedParts.grouped) written with
-            a sync each; \(plan.files.grouped) files extracted by tar, and then known to git; as many in one directory for ls; \
+            a sync each; \(plan.files.grouped) files extracted by tar, removed, and known to git; as many in one directory for ls; \
             \(plan.inserts.grouped) inserts by sqlite3,
             a commit each. The fastest of \(plan.rounds) rounds on each side. What is read is in the page cache of the sealed \
-            files, on both sides.
-            The memory of the daemon has grown by \(growth.asMebibytes).
+            files, on both sides, but for what is read from disk.
+            The daemon has \(memory.asMebibytes) of memory then.
             """
         )
-        Figures.keep("mount: memory of the daemon beyond idle", bytes: plan.fileBytes, .kibibytes(growth))
+        Figures.keep("mount: memory of the daemon", bytes: plan.fileBytes, .kibibytes(memory))
         if !hasOther { Swift.print("gocryptfs is not installed, or /dev/fuse can't be used: skipped") }
     }
 }
@@ -93,6 +93,8 @@ struct MountPlan {
 struct MountPlace {
     let side: Figure.Side
     let path: String
+    /// Where its sealed files are.
+    let sealedPath: String
 }
 
 /// Something that programs do in a directory.
@@ -101,9 +103,9 @@ struct MountWorkload {
     /// The bytes that it moves; `nil` if it is counted by ``count``.
     let bytes: Int?
     let count: Int
-    /// Called before each round, with the directory; its time does not count.
-    let prepare: (String) throws -> Void
-    let run: (String) throws -> Void
+    /// Called before each round; its time does not count.
+    let prepare: (MountPlace) throws -> Void
+    let run: (MountPlace) throws -> Void
 }
 
 /// The times of a workload.

@@ -32,6 +32,11 @@ final class MountedVault {
         }
     }
 
+    var statePath: String { vault.daemon.statePath }
+    var socketPath: String { vault.daemon.socketPath }
+
+    func connect() throws -> BenchmarkConnection { try vault.daemon.connect() }
+
     /// The resident memory of the daemon in KiB.
     func memory() throws -> Int { try vault.daemon.memory().resident }
 

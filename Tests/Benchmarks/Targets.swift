@@ -284,34 +284,60 @@ extension Target {
 
     private static let mount = [
         Target(
-            "in a mounted vault, 1 GiB written and synced, and read, rate to gocryptfs",
+            "in a mounted vault, 1 GiB written and synced, and read, cached and from disk, rate to gocryptfs",
             .atLeast(1),
-            of: ["mount: sequential write to gocryptfs", "mount: sequential read to gocryptfs"],
+            of: [
+                "mount: sequential write to gocryptfs", "mount: sequential read to gocryptfs",
+                "mount: sequential read from disk to gocryptfs",
+            ],
             bytes: large
         ),
         Target(
-            "in a mounted vault, 4 KiB random reads, rate to gocryptfs",
-            .atLeast(1),
-            of: ["mount: random read to gocryptfs"]
+            "in a mounted vault, 4 KiB random reads by one thread and by four, rate to gocryptfs",
+            .atLeast(0.9),
+            of: ["mount: random read to gocryptfs", "mount: random read by 4 threads to gocryptfs"]
         ),
         Target(
             "in a mounted vault, 4 KiB random writes with a sync each, and inserts by SQLite in WAL mode, rate to gocryptfs",
-            .atLeast(0.8),
+            .atLeast(1.2),
             of: ["mount: random write, sync to gocryptfs", "mount: SQLite inserts in WAL mode to gocryptfs"]
         ),
         Target(
-            "in a mounted vault, 10,000 files: `tar -x`, `git status` after a pause and again, rate to gocryptfs",
-            .atLeast(0.8),
+            "in a mounted vault, 10,000 files: `tar -x`, rate to gocryptfs",
+            .atLeast(1.2),
+            of: ["mount: untar to gocryptfs"],
+            items: manyFiles...manyFiles
+        ),
+        Target(
+            "in a mounted vault, 10,000 files: `rm -r`, rate to gocryptfs",
+            .atLeast(0.7),
+            of: ["mount: rm -r to gocryptfs"],
+            items: manyFiles...manyFiles
+        ),
+        Target(
+            "in a mounted vault, 10,000 files: `git status` after a pause and again, `ls -l`, rate to gocryptfs",
+            .atLeast(5),
             of: [
-                "mount: untar to gocryptfs", "mount: git status to gocryptfs", "mount: git status again to gocryptfs",
+                "mount: git status to gocryptfs", "mount: git status again to gocryptfs", "mount: ls -l to gocryptfs",
             ],
             items: manyFiles...manyFiles
         ),
         Target(
-            "in a mounted vault, 10,000 files: `ls -l`, rate to gocryptfs",
-            .atLeast(1),
-            of: ["mount: ls -l to gocryptfs"],
-            items: manyFiles...manyFiles
+            "in a mounted vault, small reads beside a large one, time to that alone",
+            .atMost(1.5),
+            of: ["mount: small reads beside a large one to alone"]
+        ),
+        Target(
+            "`item.get` beside four readers in a mount, small reads in a mount beside eight clients, time to that alone",
+            .atMost(5),
+            of: ["mount: item.get beside four readers to alone", "mount: small reads beside eight clients to alone"]
+        ),
+        Target(
+            "memory of the daemon behind a mount that was busy, MiB",
+            .atMost(24),
+            of: ["mount: memory of the daemon"],
+            bytes: large,
+            scale: mebibyte
         ),
     ]
 
