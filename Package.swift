@@ -282,7 +282,10 @@ let tests: [Target] =
                 "CofferSystem", "CofferTestSupport", "CofferWire", "CSodium",
             ]
         ),
-        .testTarget(name: "MountTests", dependencies: ["CCofferShims", "CofferFoundation", "CofferTestSupport"]),
+        .testTarget(
+            name: "MountTests",
+            dependencies: ["CCofferShims", "CofferClient", "CofferFoundation", "CofferTestSupport", "CofferWire"]
+        ),
         .testTarget(name: "SystemdTests", dependencies: ["CofferTestSupport"]),
     ]
     + (base + vault + daemon + client + cli).map(roomTests)
