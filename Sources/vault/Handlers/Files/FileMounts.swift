@@ -13,7 +13,7 @@ extension FileHandlers {
         guard let descriptor = try call.attachments.takeDescriptor(), descriptor.isKernelFiles else {
             throw CofferError(
                 .param,
-                "the descriptor passed is none of /dev/fuse",
+                "the passed descriptor is not an open /dev/fuse",
                 hint: "'coffer mount' passes the one that fusermount3 opens"
             )
         }
