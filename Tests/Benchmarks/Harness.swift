@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// Measured values: times in milliseconds, unless stated otherwise.
 struct Samples {
@@ -45,6 +46,42 @@ struct Samples {
 func milliseconds(_ body: () throws -> Void) rethrows -> Double {
     let duration = try ContinuousClock().measure(body)
     return Double(duration.components.seconds) * 1e3 + Double(duration.components.attoseconds) / 1e15
+}
+
+/// Threads that do something at once.
+final class Threads: Sendable {
+    private let isOver = Atomic(false)
+    private let failure = Mutex<(any Error)?>(nil)
+    private let group = DispatchGroup()
+
+    /// Starts them.
+    ///
+    /// - Parameters:
+    ///   - count: How many.
+    ///   - repeats: Whether each begins again until ``end()``.
+    ///   - body: Gets the index of its thread.
+    init(_ count: Int, repeats: Bool = false, _ body: @escaping @Sendable (Int) throws -> Void) {
+        for index in 0..<count {
+            group.enter()
+            Thread.detachNewThread { [self] in
+                defer { group.leave() }
+                do {
+                    repeat { try body(index) } while repeats && !isOver.load(ordering: .relaxed)
+                } catch {
+                    failure.withLock { $0 = $0 ?? error }
+                }
+            }
+        }
+    }
+
+    /// Waits for their ends.
+    ///
+    /// - Throws: The first error of one of them.
+    func end() throws {
+        isOver.store(true, ordering: .relaxed)
+        group.wait()
+        if let failure = failure.withLock(\.self) { throw failure }
+    }
 }
 
 /// Measures several candidates in turns, each round beginning with another one.

@@ -1,7 +1,6 @@
 import CofferCore
 import CofferWire
 import Foundation
-import Synchronization
 
 // One use of a mounted vault beside another: who asks for little must not wait for who asks for much.
 extension MountBenchmark {
@@ -68,8 +67,8 @@ extension MountBenchmark {
     }
 
     private static func readAll(_ path: String) throws {
+        try PlainFile(path, O_RDONLY).forgetCached()
         let file = try PlainFile(path, O_RDONLY)
-        posix_fadvise(file.number, 0, 0, POSIX_FADV_DONTNEED)
         var buffer = [UInt8](repeating: 0, count: bufferBytes)
         for number in 0..<(file.byteCount / bufferBytes) {
             try file.read(into: &buffer, at: Int64(number * bufferBytes))
@@ -82,35 +81,15 @@ extension MountBenchmark {
 /// - Parameters:
 ///   - busy: What they do.
 ///   - count: How many do it, each on a thread of its own.
-///   - body: Called when all of them have begun.
 private func repeating<Value>(
     _ busy: @escaping @Sendable () throws -> Void,
     on count: Int,
     _ body: () throws -> Value
 ) throws -> Value {
-    let others = Others()
-    for _ in 0..<count {
-        others.group.enter()
-        Thread.detachNewThread {
-            defer { others.group.leave() }
-            do { while !others.isOver.load(ordering: .relaxed) { try busy() } } catch {
-                others.failure.withLock { $0 = $0 ?? error }
-            }
-        }
-    }
+    let threads = Threads(count, repeats: true) { _ in try busy() }
     // After this time, all of them are at work.
     usleep(50_000)
-    defer {
-        others.isOver.store(true, ordering: .relaxed)
-        others.group.wait()
-    }
-    let value = try body()
-    if let failure = others.failure.withLock(\.self) { throw failure }
-    return value
-}
-
-private final class Others: Sendable {
-    let isOver = Atomic(false)
-    let failure = Mutex<(any Error)?>(nil)
-    let group = DispatchGroup()
+    let value = Result { try body() }
+    try threads.end()
+    return try value.get()
 }

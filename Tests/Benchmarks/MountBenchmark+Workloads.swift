@@ -1,6 +1,5 @@
 import CofferCore
 import Foundation
-import Synchronization
 
 extension MountBenchmark {
     /// After that long, a file system that trusts attributes for a second asks again.
@@ -54,15 +53,13 @@ extension MountBenchmark {
 
     /// Has the kernel drop what it has of the large file.
     private static func forget(_ place: MountPlace) throws {
-        let file = try PlainFile(largeFile(in: place.path), O_RDONLY)
-        posix_fadvise(file.number, 0, 0, POSIX_FADV_DONTNEED)
+        try PlainFile(largeFile(in: place.path), O_RDONLY).forgetCached()
     }
 
     /// Has the kernel drop the sealed contents, so that they are read from the disk.
     private static func forgetAll(below directory: String) throws {
         for case let path as String in FileManager.default.enumerator(atPath: directory) ?? .init() {
-            let file = try? PlainFile("\(directory)/\(path)", O_RDONLY | O_NOFOLLOW)
-            if let file { posix_fadvise(file.number, 0, 0, POSIX_FADV_DONTNEED) }
+            (try? PlainFile("\(directory)/\(path)", O_RDONLY | O_NOFOLLOW))?.forgetCached()
         }
     }
 
@@ -79,18 +76,10 @@ extension MountBenchmark {
             count: read.count,
             prepare: forget
         ) { place in
-            let failure = Mutex<(any Error)?>(nil)
-            let group = DispatchGroup()
-            for thread in 0..<threads {
+            try Threads(threads) { thread in
                 let share = stride(from: thread, to: read.count, by: threads).map { read[$0] }
-                group.enter()
-                Thread.detachNewThread {
-                    defer { group.leave() }
-                    do { try readParts(at: share, of: place) } catch { failure.withLock { $0 = error } }
-                }
-            }
-            group.wait()
-            if let failure = failure.withLock(\.self) { throw failure }
+                try readParts(at: share, of: place)
+            }.end()
         }
         let writing = MountWorkload(name: "random write, sync", bytes: nil, count: written.count) { _ in
         } run: { place in
