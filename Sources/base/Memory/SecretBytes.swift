@@ -65,8 +65,8 @@ package struct SecretBytes: ~Copyable, @unchecked Sendable {
 
     /// Overwrites a part; traps if `bytes` extends beyond the end.
     ///
-    /// Nothing of them stays in registers: the compiler may store what a register happens to hold where a value has none, such as
-    /// the padding of an enumeration, and so on the stack.
+    /// Afterwards no register holds a part of them: where a value has unused bytes, such as an enumeration, the compiler may store
+    /// an old register there, and so on the stack.
     package mutating func copy(_ bytes: RawSpan, to place: Int) {
         precondition(place >= 0 && bytes.byteCount <= count - place)
         unsafe bytes.withUnsafeBytes { source in

@@ -66,7 +66,7 @@ package final class KernelDevice: Sendable {
 
     /// Has the kernel drop the pages and the attributes of a node.
     ///
-    /// Before that, the kernel writes back what programs have changed in mapped memory.
+    /// Before that, the kernel writes changed pages of mapped memory back.
     func dropNode(_ number: UInt64) {
         notify(FUSE_NOTIFY_INVAL_INODE.rawValue, bytes(of: fuse_notify_inval_inode_out(ino: number, off: 0, len: 0)))
     }

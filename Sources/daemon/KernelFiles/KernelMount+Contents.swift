@@ -210,7 +210,7 @@ extension KernelMount {
         let params = FileOpenParameters(name: name, access: .readWrite, isShared: true, group: group)
         return try handlers.file.fileOpen(params, call).answering(request) { [self] reply in
             guard let opened = reply.value as? FileOpenResult else { throw Errno.readFailed }
-            // If the file can't be cut.
+            // A file that can't be cut must not stay open.
             call.atEnd { [self] in drop(opened.handle) }
             return try cut(opened.handle) { [self] in try close([opened.handle], request, call, then: next) }
         }

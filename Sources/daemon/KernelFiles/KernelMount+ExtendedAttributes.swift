@@ -18,7 +18,7 @@ extension KernelMount {
             }
             return try answer(Array(protectionClass.rawValue.utf8), upTo: limit, request)
         }
-        // So ls(1) asks for those of one file only.
+        // After this answer for one file, ls(1) does not ask for the others.
         guard name.hasPrefix("user.") else { throw Errno.notSupported }
         let subject = try subject(of: request.node)
         if subject.isRoot { throw Errno.noAttribute }

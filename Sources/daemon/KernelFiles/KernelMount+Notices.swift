@@ -50,8 +50,8 @@ extension KernelMount {
 
     /// Has the kernel drop the attributes and the list of a directory.
     ///
-    /// A notice that crosses the answer with a node's attributes makes the kernel ignore them. That is harmless, except for the
-    /// first ones of the root: without them, the kernel takes the root for a directory that nobody may enter.
+    /// The kernel ignores an answer with the attributes of a node if a notice crosses it, and goes on with older attributes. The
+    /// root has none before the first answer, and the kernel would refuse every program: so a notice waits for that answer.
     private func dropDirectory(_ number: UInt64) {
         if number != Self.root || nodes.hasRoot || isResumed { notifier.post(.nodes([number])) }
     }

@@ -12,7 +12,7 @@ internal import Glibc
 /// A mount that this daemon answers: requests of the kernel by the numbers of nodes, carried out by the handlers of the vault.
 ///
 /// A node's number is that of its row, and 1 for the root of the mount. The kernel names a node in every request, and so no
-/// number of an opening is needed: the next daemon goes on with what programs have open.
+/// number of an opening is needed: the next daemon goes on with the files that programs have open.
 package final class KernelMount {
     /// The attribute that is a file's class, or a directory's default for new files.
     package static let classAttribute = "user.coffer.class"
@@ -241,7 +241,7 @@ struct KnownNodes {
     /// The paths of directories in which something was looked for or changed last.
     private var paths: [UInt64: String] = [:]
 
-    /// Whether the kernel has got the attributes of the root, which it does not look up.
+    /// Whether the kernel has the attributes of the root, which it does not look up.
     var hasRoot = false
 
     /// All of them, without the root.
