@@ -122,6 +122,35 @@ import Testing
         #expect(try kernel.takeDroppedNodes() == [1])
     }
 
+    /// Changes of that many files.
+    private func changes(_ count: Int) -> [ItemChange] {
+        (0..<count).map { ItemChange(.added, in: .file, group: "default", name: "a\($0)", inode: Int64($0 + 2)) }
+    }
+
+    @Test func `a notice that is given often while another one waits is given once`() throws {
+        let kernel = try TestKernel()
+        _ = try kernel.attributes(1)
+        kernel.blockNotices()
+        // So many fill what the kernel takes without an answer.
+        for _ in 0..<1000 {
+            kernel.mount.note(changes(100))
+            kernel.mount.dropAll(withNames: true)
+        }
+        #expect(!kernel.mount.notifier.isOverfull)
+        kernel.unblockNotices()
+    }
+
+    @Test func `a mount whose kernel takes no more notices than can wait is to end`() throws {
+        let kernel = try TestKernel()
+        kernel.blockNotices()
+        // The first of them are on their way.
+        for _ in 0..<4 { kernel.mount.note(changes(Limits.noticesOfMount)) }
+        #expect(kernel.mount.notifier.isOverfull)
+        kernel.mount.notifier.confirmDrops()
+        kernel.unblockNotices()
+        kernel.waitForDrops()
+    }
+
     // MARK: Another daemon
 
     @Test func `another daemon goes on with what programs have open`() throws {

@@ -20,6 +20,8 @@ final class TestKernel {
     private var kernel: KernelDevice
     private var buffer: SecretBytes
     private var unique: UInt64 = 0
+    /// Signalled at the end of ``waitForDrops()``.
+    private let dropped: DispatchSemaphore
 
     init(_ stepper: Stepper? = nil, isReadOnly: Bool = false) throws {
         self.stepper = try stepper ?? Stepper(passcode: nil)
@@ -34,7 +36,8 @@ final class TestKernel {
             namesUsers: true
         )
         memory = try MountMemory(KeptMount(of: ItemID(), facts, of: self.stepper.owner.identity, Self.abilities))
-        (mount, kernel) = try Self.begin(facts, self.stepper, memory)
+        dropped = DispatchSemaphore(value: 0)
+        (mount, kernel) = try Self.begin(facts, self.stepper, memory, dropped)
     }
 
     private static let abilities = KernelAbilities(version: 41, isResendable: true)
@@ -42,7 +45,8 @@ final class TestKernel {
     private static func begin(
         _ facts: MountFacts,
         _ stepper: Stepper,
-        _ memory: MountMemory
+        _ memory: MountMemory,
+        _ dropped: DispatchSemaphore
     ) throws -> (KernelMount, KernelDevice) {
         var ends: [Int32] = [-1, -1]
         // As with /dev/fuse, each read gives one message.
@@ -59,7 +63,10 @@ final class TestKernel {
         }
         let identity = stepper.owner.identity
         let caller = Caller(identity, try stepper.vault.rights(of: identity), of: 1, mount: 1)
-        let mount = KernelMount(facts, of: caller, on: KernelDevice(device), stepper.handlers) { _ in }
+        let mount = KernelMount(facts, of: caller, on: KernelDevice(device), stepper.handlers) { _ in
+        } confirm: { _ in
+            dropped.signal()
+        }
         mount.memory = memory
         return (mount, kernel)
     }
@@ -69,7 +76,7 @@ final class TestKernel {
         stepper.handlers.file.releaseHandles(of: mount.caller)
         while let chore = stepper.beginChore() { chore.finish() }
         try stepper.commit()
-        (mount, kernel) = try Self.begin(mount.facts, stepper, memory)
+        (mount, kernel) = try Self.begin(mount.facts, stepper, memory, dropped)
     }
 
     // MARK: Asking
@@ -145,11 +152,22 @@ final class TestKernel {
         return Answer(error: -head.error, body: Array(bytes[MemoryLayout<fuse_out_header>.size..<count]))
     }
 
+    /// Has notices wait for the kernel.
+    func blockNotices() { _ = fcntl(mount.device.descriptor.number, F_SETFL, 0) }
+
+    /// Lets notices go on.
+    func unblockNotices() {
+        _ = fcntl(mount.device.descriptor.number, F_SETFL, O_NONBLOCK)
+        while (try? takeAnswer()) != nil {}
+    }
+
+    /// Waits until everything was dropped that was to be, or the mount is to end.
+    func waitForDrops() { dropped.wait() }
+
     /// The nodes whose pages and attributes the kernel was told to drop.
     func takeDroppedNodes() throws -> [UInt64] {
-        let end = DispatchSemaphore(value: 0)
-        mount.notifier.post(.then { end.signal() })
-        end.wait()
+        mount.notifier.confirmDrops()
+        waitForDrops()
         var nodes: [UInt64] = []
         while let notice = try? takeAnswer() {
             try #require(notice.error == -Int32(FUSE_NOTIFY_INVAL_INODE.rawValue))

@@ -185,6 +185,9 @@ public enum Limits {
     package static let mounts = 64
     /// Directories of a mount whose paths are remembered.
     package static let pathsOfMount = 512
+    /// Changes that wait until a mount's kernel is told of them: it takes a notice within microseconds, unless a client takes
+    /// requests from its own mount.
+    package static let noticesOfMount = 64 << 10
     /// Users whose rights are remembered for a mount.
     package static let usersOfMount = 64
     /// The bytes that a daemon leaves to the next one of a mount.

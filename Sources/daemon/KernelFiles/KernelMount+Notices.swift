@@ -5,26 +5,28 @@ internal import CofferVault
 // What the kernel is told: changes by other clients, and locks.
 extension KernelMount {
     /// Has the kernel write mapped memory of open files back, while the keys are there.
-    package func writeBack() { notifier.post(.nodes(openFiles.nodes)) }
+    package func writeBack() { notifier.drop(nodes: openFiles.nodes) }
 
     /// Has the kernel drop all contents and attributes, whatever the classes: a class may have changed just now.
     ///
     /// - Parameter withNames: Whether names are sealed as well.
     package func dropAll(withNames: Bool) {
         nodes.forgetPaths()
-        notifier.post(.nodes(nodes.all))
+        var known = nodes.all
+        if isResumed { known += (try? filesOfStore()) ?? [] }
+        notifier.drop(allNodes: known)
         dropDirectory(Self.root)
-        if isResumed { try? dropAllOfStore() }
-        if withNames { notifier.post(.allEntries) }
+        if withNames { notifier.dropAllEntries() }
     }
 
-    /// Has the kernel drop the contents of all files that a lock can end.
-    private func dropAllOfStore() throws {
+    /// All files that a lock can end.
+    private func filesOfStore() throws -> [UInt64] {
+        var files: [UInt64] = []
         var last: Int64 = 0
         while true {
             let numbers = try store.numbered.fileNumbers(behind: last, limit: Limits.entriesPerQuantum)
-            guard let next = numbers.last else { return }
-            notifier.post(.nodes(numbers.map { UInt64(clamping: $0) }))
+            guard let next = numbers.last else { return files }
+            files += numbers.map { UInt64(clamping: $0) }
             last = next
         }
     }
@@ -32,7 +34,7 @@ extension KernelMount {
     /// Has the kernel look again at what another client has changed.
     package func note(_ changes: [ItemChange]) {
         for change in changes where change.store == .file && change.group.hasSameBytes(as: group) {
-            if let inode = change.inode { notifier.post(.nodes([UInt64(clamping: inode)])) }
+            if let inode = change.inode { notifier.drop(nodes: [UInt64(clamping: inode)]) }
             nodes.forgetPaths()
             for path in [change.formerName, change.name].compactMap(\.self) { noteEntry(path) }
         }
@@ -44,7 +46,7 @@ extension KernelMount {
         let parent = slash.map { String(path.utf8.prefix($0)) ?? "" } ?? ""
         let name = slash.map { String(path.utf8.dropFirst($0 + 1)) ?? "" } ?? path
         guard let directory = number(ofDirectory: parent) else { return }
-        notifier.post(.entries([name], in: directory))
+        notifier.drop(entry: name, in: directory)
         dropDirectory(directory)
     }
 
@@ -53,7 +55,7 @@ extension KernelMount {
     /// The kernel ignores an answer with the attributes of a node if a notice crosses it, and goes on with older attributes. The
     /// root has none before the first answer, and the kernel would refuse every program: so a notice waits for that answer.
     private func dropDirectory(_ number: UInt64) {
-        if number != Self.root || nodes.hasRoot || isResumed { notifier.post(.nodes([number])) }
+        if number != Self.root || nodes.hasRoot || isResumed { notifier.drop(nodes: [number]) }
     }
 
     /// The kernel's number of a directory; `nil` if no directory has the path.

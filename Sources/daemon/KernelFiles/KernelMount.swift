@@ -47,17 +47,20 @@ package final class KernelMount {
     ///   - abilities: What an earlier daemon has agreed with the kernel; `nil` for a new mount.
     ///   - handlers: The handlers of the vault.
     ///   - report: Reports a line without secrets to the administrator.
+    ///   - confirm: Called on a thread of its own with how many of the confirmations that were asked for the kernel has given;
+    ///     with 0 if the mount is to end, see ``MountNotifier/isOverfull``.
     package init(
         _ facts: MountFacts,
         of caller: Caller,
         on device: KernelDevice,
         agreed abilities: KernelAbilities? = nil,
         _ handlers: Handlers,
-        report: @escaping (String) -> Void
+        report: @escaping (String) -> Void,
+        confirm: @escaping @Sendable (Int) -> Void
     ) {
         (self.facts, self.caller, self.device, self.abilities) = (facts, caller, device, abilities)
         (self.handlers, self.report) = (handlers, report)
-        notifier = MountNotifier(device)
+        notifier = MountNotifier(device, confirm: confirm)
         // Its programs sync what must not be lost.
         caller.choice.defersSyncs = true
     }

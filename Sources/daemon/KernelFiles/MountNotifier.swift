@@ -2,37 +2,80 @@ internal import CofferCore
 internal import CofferSystem
 internal import Synchronization
 
-/// What the kernel is to drop of a mount.
-package enum MountNotice: Sendable {
-    /// The contents and the attributes of some nodes.
-    case nodes([UInt64])
-    /// Entries of a directory, which it looks up again.
-    case entries([String], in: UInt64)
-    /// All entries.
-    case allEntries
-    /// Calls a function once all notices before were given.
-    case then(@Sendable () -> Void)
-}
-
 /// Tells the kernel of one mount what to drop, on a thread of its own: a notice may wait for requests that the daemon has to
 /// answer, and for those that a hostile client has taken from its own mount, which must not hold up other mounts.
+///
+/// What waits is a set: to drop something twice is to drop it once. Any thread may add to it.
 package final class MountNotifier: Sendable {
+    private struct Entry: Hashable {
+        let directory: UInt64
+        let name: String
+    }
+
+    /// What the kernel is to drop.
+    private struct Notices {
+        /// Nodes whose contents and attributes have changed.
+        var nodes: Set<UInt64> = []
+        /// Entries that have changed.
+        var entries: Set<Entry> = []
+        /// The nodes that a lock ends: those of the last lock, since the kernel has forgotten the others.
+        var lockedNodes: [UInt64] = []
+        var dropsAllEntries = false
+        /// How often to confirm that all of this was dropped.
+        var confirmationCount = 0
+
+        var isEmpty: Bool {
+            nodes.isEmpty && entries.isEmpty && lockedNodes.isEmpty && !dropsAllEntries && confirmationCount == 0
+        }
+    }
+
     private struct State {
-        var notices: [MountNotice] = []
+        var waiting = Notices()
         var isRunning = false
+        var isOverfull = false
     }
 
     private let device: KernelDevice
+    private let confirm: @Sendable (Int) -> Void
     private let state = Mutex(State())
 
-    init(_ device: KernelDevice) { self.device = device }
+    /// - Parameters:
+    ///   - device: The kernel's end of the mount.
+    ///   - confirm: Called on a thread of its own with the number of confirmations that were asked for, once all was dropped
+    ///     that was to be before them; with 0 if the notifier is overfull.
+    init(_ device: KernelDevice, confirm: @escaping @Sendable (Int) -> Void) {
+        (self.device, self.confirm) = (device, confirm)
+    }
 
-    /// Gives a notice, after those that were given before.
+    /// Whether more changes were to be told than wait at most: the kernel has some of before, so the mount is to end.
     ///
-    /// Any thread may call it.
-    package func post(_ notice: MountNotice) {
+    /// Only a client that takes requests from its own mount holds notices up for so long.
+    package var isOverfull: Bool { state.withLock(\.isOverfull) }
+
+    /// Has the kernel drop the contents and the attributes of nodes.
+    func drop(nodes: some Sequence<UInt64>) { add { $0.nodes.formUnion(nodes) } }
+
+    /// Has the kernel drop the contents and the attributes of all nodes that it may know.
+    func drop(allNodes nodes: [UInt64]) { add { $0.lockedNodes = nodes } }
+
+    /// Has the kernel look an entry up again.
+    func drop(entry name: String, in directory: UInt64) {
+        add { $0.entries.insert(Entry(directory: directory, name: name)) }
+    }
+
+    /// Has the kernel look all entries up again.
+    func dropAllEntries() { add { $0.dropsAllEntries = true } }
+
+    /// Confirms once, after everything that was to be dropped before.
+    package func confirmDrops() { add { $0.confirmationCount += 1 } }
+
+    private func add(_ change: (inout Notices) -> Void) {
         let starts = state.withLock { state in
-            state.notices.append(notice)
+            if state.isOverfull { return false }
+            change(&state.waiting)
+            if state.waiting.nodes.count + state.waiting.entries.count > Limits.noticesOfMount {
+                (state.waiting, state.isOverfull) = (Notices(), true)
+            }
             defer { state.isRunning = true }
             return !state.isRunning
         }
@@ -47,21 +90,23 @@ package final class MountNotifier: Sendable {
 
     /// Gives notices until there are none.
     private func run() {
-        while let notice = next() {
-            switch notice {
-            case .nodes(let numbers): for number in numbers { device.dropNode(number) }
-            case .entries(let names, let directory): for name in names { device.dropEntry(name, in: directory) }
-            case .allEntries: device.dropEntries()
-            case .then(let body): body()
-            }
+        while let notices = take() {
+            for number in notices.nodes { device.dropNode(number) }
+            for entry in notices.entries { device.dropEntry(entry.name, in: entry.directory) }
+            for number in notices.lockedNodes { device.dropNode(number) }
+            if notices.dropsAllEntries { device.dropEntries() }
+            if notices.confirmationCount > 0 { confirm(notices.confirmationCount) }
         }
     }
 
-    private func next() -> MountNotice? {
-        state.withLock { state in
-            guard state.notices.isEmpty else { return state.notices.removeFirst() }
-            state.isRunning = false
-            return nil
+    /// Takes what waits; `nil` if nothing does.
+    private func take() -> Notices? {
+        let (notices, isOverfull) = state.withLock { state in
+            defer { state.waiting = Notices() }
+            if state.waiting.isEmpty { state.isRunning = false }
+            return (state.waiting.isEmpty ? nil : state.waiting, state.isOverfull)
         }
+        if isOverfull { confirm(0) }
+        return notices
     }
 }

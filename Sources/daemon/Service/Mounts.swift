@@ -31,8 +31,8 @@ final class Mounts {
     private var lastNumber: Int32 = 0
     /// The mounts that may have requests, each once, in the order in which they are asked.
     private var ready: [Mounted] = []
-    /// The numbers of mounts whose kernel has dropped what it was to drop.
-    private let confirmations: Mailbox<Int32>
+    /// The mounts whose kernel has dropped what it was to drop, and for how many locks.
+    private let confirmations: Mailbox<(mount: Int32, count: Int)>
     /// Whether requests of the kernel came before those of clients.
     private var hadPrecedence = false
     /// Where messages are read; wiped after each, and there while there are mounts.
@@ -41,9 +41,15 @@ final class Mounts {
     init(beside part: ServerPart) throws(SystemError) {
         self.part = part
         confirmations = try Mailbox()
-        try confirmations.deliver(on: part.loop) { [unowned self] number in
-            if let mounted = all[number] { mounted.unconfirmedCount = max(0, mounted.unconfirmedCount - 1) }
-        }
+        try confirmations.deliver(on: part.loop) { [unowned self] in confirm($0.mount, $0.count) }
+    }
+
+    private func confirm(_ number: Int32, _ count: Int) {
+        guard let mounted = all[number] else { return }
+        mounted.unconfirmedCount = max(0, mounted.unconfirmedCount - count)
+        guard mounted.mount.notifier.isOverfull else { return }
+        mounting.report("a mount ends: its kernel was not told more than \(Limits.noticesOfMount) changes")
+        end(mounted)
     }
 
     private var mounting: Configuration.Mounting { part.configuration.mounting }
@@ -85,8 +91,11 @@ final class Mounts {
         if buffer == nil { buffer = try SecretBytes(zeros: KernelMount.messageBytes) }
         lastNumber += 1
         let caller = Caller(client.identity, client.rights, of: client.tenant, mount: lastNumber)
+        let (number, confirmations) = (lastNumber, confirmations)
         let mount = KernelMount(facts, of: caller, on: device, agreed: abilities, part.handlers) { [part] line in
             part.configuration.mounting.report(line)
+        } confirm: {
+            confirmations.post((number, $0))
         }
         let mounted = Mounted(lastNumber, mount)
         mounted.watch = try part.loop.watch(device.descriptor, for: .readable, .noted) {
@@ -302,8 +311,7 @@ final class Mounts {
         mounted.mount.dropAll(withNames: withNames)
         guard isLock else { return }
         mounted.unconfirmedCount += 1
-        let (number, confirmations) = (mounted.number, confirmations)
-        mounted.mount.notifier.post(.then { confirmations.post(number) })
+        mounted.mount.notifier.confirmDrops()
     }
 
     /// Tells kernels of changes by others.
