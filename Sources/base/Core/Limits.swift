@@ -356,6 +356,8 @@ public enum Limits {
     package static let rangesPerFinding = 64
     /// Rows of chunks that are read in one step when a file is opened.
     package static let openingRows = 1024
+    /// Rows of chunks that are remembered of files that were opened last, eight bytes each: those of 2 GiB.
+    package static let rememberedRows = 128 << 10
     /// Chunks of an open file that one request turns into zeros: each is a small write to the disk.
     package static let punchedChunks = 512
     /// Chunks of an open file of which one request finds out whether they are holes.

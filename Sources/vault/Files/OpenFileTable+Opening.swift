@@ -100,9 +100,14 @@ extension OpenFileTable {
     /// - Parameters:
     ///   - file: The file.
     ///   - operation: What it is opened for.
+    ///   - scansAnew: Whether its rows are scanned even if they are known.
     /// - Returns: An opening, which scans the rows of the file over several turns.
     /// - Throws: `interactionNotAllowed` if its key is not in memory, even if another handle has it open; `decode`.
-    package func beginOpening(_ file: FileItem, for operation: ItemOperation) throws -> FileOpening {
+    package func beginOpening(
+        _ file: FileItem,
+        for operation: ItemOperation,
+        scansAnew: Bool = false
+    ) throws -> FileOpening {
         let subject = quotedForDisplay(file.path)
         let key = try file.key(tree.keys, for: operation)
         try checkIsRecorded(file)
@@ -121,7 +126,8 @@ extension OpenFileTable {
         }
         // The key is taken again when all rows have been scanned; until then it need not be in memory.
         _ = consume key
-        return FileOpening(file, found: nil)
+        let tag = ChunksTag(file.metadata.layout.chunksTag)
+        return FileOpening(file, found: nil, known: scansAnew ? nil : chunks.recent.rows(of: file.content, with: tag))
     }
 
     /// Scans more rows of a file that is being opened.
@@ -131,7 +137,7 @@ extension OpenFileTable {
     ///   - limit: The maximum number of rows.
     /// - Returns: Whether more rows follow.
     package func resume(_ opening: FileOpening, limit: Int) throws -> Bool {
-        if opening.found != nil || opening.hasImpossibleRows { return false }
+        if opening.found != nil || opening.isScanned || opening.hasImpossibleRows { return false }
         let rows: [(chunk: Int64, slot: ChunkSlot)]
         do {
             rows = try chunks.rows(of: opening.file.node, from: opening.next, limit: limit)
@@ -140,12 +146,15 @@ extension OpenFileTable {
             return false
         }
         for (chunk, slot) in rows {
-            opening.tag.toggle(chunks.tag(of: slot, chunk, in: opening.file.content))
-            opening.usedSlots.append(slot.number)
-            opening.mostBytes = max(opening.mostBytes, slot.byteCount)
-            opening.rowsEnd = chunk + 1
+            opening.rows.tag.toggle(chunks.tag(of: slot, chunk, in: opening.file.content))
+            opening.rows.usedSlots.append(slot.number)
+            opening.rows.mostBytes = max(opening.rows.mostBytes, slot.byteCount)
+            opening.rows.end = chunk + 1
         }
-        guard rows.count == limit, let last = rows.last else { return false }
+        guard rows.count == limit, let last = rows.last else {
+            opening.isScanned = true
+            return false
+        }
         opening.next = last.chunk + 1
         return true
     }
@@ -182,12 +191,13 @@ extension OpenFileTable {
         let file = opening.file
         let subject = quotedForDisplay(file.path)
         guard try isPresent(file) else { return nil }
-        let hasItsRows = !opening.hasImpossibleRows && opening.tag == ChunksTag(file.metadata.layout.chunksTag)
+        let hasItsRows = !opening.hasImpossibleRows && opening.rows.tag == ChunksTag(file.metadata.layout.chunksTag)
         guard salvaging || hasItsRows else {
             throw CofferError.damaged(content: subject, found: "the rows of its chunks are not those that it had")
         }
         let key = try file.key(tree.keys, for: .read)
         let parts = try parts(of: opening, subject, salvaging)
+        if hasItsRows { chunks.recent.remember(opening.rows, of: file.content) }
         if file.byteCount >= Limits.bulkBytes, !LibCrypto.isReady, !triedLibcrypto {
             triedLibcrypto = true
             // libsodium opens chunks until it is loaded, and where it can't be.
@@ -207,9 +217,9 @@ extension OpenFileTable {
             isOverlayStaged: parts.isStaged,
             byteCount: file.byteCount,
             visibleBaseBytes: file.metadata.layout.visibleBaseBytes,
-            usedSlots: opening.usedSlots,
+            usedSlots: opening.rows.usedSlots,
             keptSlotCount: parts.keptSlotCount,
-            rowsEnd: hasItsRows ? opening.rowsEnd : .max,
+            rowsEnd: hasItsRows ? opening.rows.end : .max,
             integrity: OpenFile.Integrity(
                 isIntact: !salvaging,
                 hasItsRows: hasItsRows && !opening.hasUnknownChunks
@@ -245,7 +255,7 @@ extension OpenFileTable {
                 }
             }
             guard let found = try contents.openOverlay(file.content) else {
-                opening.hasUnknownChunks = !opening.hasNoRows && opening.mostBytes <= Limits.chunkBytes / 2
+                opening.hasUnknownChunks = !opening.hasNoRows && opening.rows.mostBytes <= Limits.chunkBytes / 2
                 if opening.hasUnknownChunks, !salvaging {
                     throw ContentFormat.Finding("the chunks that were rewritten are missing")
                 }
@@ -282,20 +292,20 @@ package final class FileOpening {
     /// It starts below zero, so that rows with impossible numbers are found.
     var next: Int64 = .min
     var hasImpossibleRows = false
-    /// The chunk behind the last row.
-    var rowsEnd: Int64 = 0
-    var tag = ChunksTag.none
-    var usedSlots: [Int64] = []
-    /// The bytes of the largest rewritten chunk.
-    var mostBytes = 0
+    /// The rows that were found.
+    var rows: ScannedRows
+    /// Whether these are all.
+    var isScanned: Bool
     /// Whether the overlay is missing, and with it the size of its chunks: what they replaced can't be told from the
     /// rest of the base.
     var hasUnknownChunks = false
     /// Whether no chunk was rewritten.
-    var hasNoRows: Bool { usedSlots.isEmpty && !hasImpossibleRows }
+    var hasNoRows: Bool { rows.usedSlots.isEmpty && !hasImpossibleRows }
 
-    init(_ file: FileItem, found: OpenFile?) {
+    init(_ file: FileItem, found: OpenFile?, known rows: ScannedRows? = nil) {
         self.file = file
         self.found = found
+        self.rows = rows ?? ScannedRows()
+        isScanned = rows != nil
     }
 }

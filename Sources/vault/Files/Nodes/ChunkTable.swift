@@ -16,6 +16,7 @@ package struct ChunkTable {
 
     private let connection: Connection
     private let keys: VaultKeys
+    let recent = RecentRows()
 
     package init(_ connection: Connection, _ keys: VaultKeys) {
         self.connection = connection

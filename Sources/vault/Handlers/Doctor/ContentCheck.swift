@@ -48,7 +48,10 @@ final class ContentCheck {
         // It was removed meanwhile, or its row is damaged, which is a finding of another stage.
         do {
             guard let file = try store.file(numbered: number) else { return .again(resume) }
-            return try open(file) { try self.scan(try self.store.openFiles.beginOpening(file, for: .read), file) }
+            return try open(file) {
+                let opening = try self.store.openFiles.beginOpening(file, for: .read, scansAnew: true)
+                return try self.scan(opening, file)
+            }
         } catch let error as CofferError where error.code == .interactionNotAllowed {
             sealedCount += 1
             return .again(resume)
