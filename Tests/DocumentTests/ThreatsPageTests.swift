@@ -112,7 +112,7 @@ import Testing
             "accessRules": Limits.accessRules,
             "credentialConnections": Limits.credentialConnections, "agentConnections": Limits.agentConnections,
             "closedFiles": Limits.closedFiles, "mounts": Limits.mounts, "handlesOfMount": Limits.handlesOfMount,
-            "unsyncedBytes": Int(Limits.unsyncedBytes),
+            "unsyncedBytes": Int(Limits.unsyncedBytes), "noticesOfMount": Limits.noticesOfMount,
         ]
         let text = rows.map { $0[2] + $0[3] }.joined(separator: "\n")
         for (name, value) in named {
