@@ -10,30 +10,25 @@ final class EventHub {
     private var protectedData = ProtectedData.gone
     /// The connections that have subscribed; `nil` if that has changed since they were looked for.
     private var subscribed: [Connection]?
-    /// Whether one of them may show when items expire; `nil` if that has to be found out again.
-    private var isExpiryWanted: Bool?
+    /// Whether one of them has subscribed to changes of items; `nil` likewise.
+    private var isItemWatched: Bool?
 
     init(_ connections: Connections, _ mounts: Mounts) { (self.connections, self.mounts) = (connections, mounts) }
 
-    /// Whether a client has subscribed to changes of items.
-    var wantsItems: Bool {
-        !mounts.isEmpty || subscribers().contains { $0.caller.subscription.selection?.contains(.items) ?? false }
-    }
+    /// Whether changes of items are to be told.
+    var wantsItems: Bool { !mounts.isEmpty || wantsExpiry }
 
-    /// Whether a client has subscribed that may show when items expire: a mount, which only keeps contents, does not, and
-    /// need not have all items searched for dates.
+    /// Whether a client has subscribed that may show when items expire: a mount does not, and need not have all items
+    /// searched for dates.
     var wantsExpiry: Bool {
-        let isWanted =
-            isExpiryWanted
-            ?? subscribers().lazy.map(\.caller.subscription).contains {
-                $0.keepingPlace == nil && $0.selection?.contains(.items) ?? false
-            }
-        isExpiryWanted = isWanted
-        return isWanted
+        let isWatched =
+            isItemWatched ?? subscribers().contains { $0.caller.subscription.selection?.contains(.items) ?? false }
+        isItemWatched = isWatched
+        return isWatched
     }
 
     /// Looks for the subscribed connections again, when there is something to notify them of.
-    func subscriptionsDidChange() { (subscribed, isExpiryWanted) = (nil, nil) }
+    func subscriptionsDidChange() { (subscribed, isItemWatched) = (nil, nil) }
 
     private func subscribers() -> [Connection] {
         if let subscribed { return subscribed }
@@ -43,20 +38,7 @@ final class EventHub {
     }
 
     /// The mounts that have not confirmed that they have dropped what a lock ended.
-    var unconfirmedMounts: [UnconfirmedMount] {
-        let callers = subscribers().lazy.map(\.caller).filter { $0.subscription.unconfirmedCount > 0 }
-        return callers.prefix(Limits.unconfirmedMounts).compactMap { caller -> UnconfirmedMount? in
-            caller.subscription.keepingPlace.map { place in
-                UnconfirmedMount(place: place, processID: Int64(max(0, caller.identity.processID ?? 0)))
-            }
-        } + mounts.unconfirmed.prefix(Limits.unconfirmedMounts)
-    }
-
-    /// Notifies a client, and expects its confirmation if the event ends what it keeps.
-    private func notify(_ connection: Connection, of event: VaultEvent, _ frame: [UInt8]) {
-        if event.endsWhatIsKept { connection.caller.subscription.wantConfirmation() }
-        connection.notify(event, frame)
-    }
+    var unconfirmedMounts: [UnconfirmedMount] { Array(mounts.unconfirmed.prefix(Limits.unconfirmedMounts)) }
 
     /// Notifies of the state of protected data, if it has changed.
     ///
@@ -82,7 +64,7 @@ final class EventHub {
         }
         let frames = events.map { ($0, $0.frame) }
         for connection in subscribers() {
-            for (event, frame) in frames { notify(connection, of: event, frame) }
+            for (event, frame) in frames { connection.notify(event, frame) }
             connections.sendEarly(connection)
         }
     }
@@ -105,11 +87,10 @@ final class EventHub {
         for connection in subscribers() {
             let caller = connection.caller
             guard let selection = caller.subscription.selection, selection.isSuperset(of: kind) else { continue }
-            if caller.subscription.isOfOthersOnly, let origin, origin == caller.origin { continue }
-            guard let parts = event.parts(for: connection.caller) else {
+            guard let parts = event.parts(for: caller) else {
                 let frame = whole ?? event.frame
                 whole = frame
-                notify(connection, of: event, frame)
+                connection.notify(event, frame)
                 continue
             }
             for part in parts { connection.notify(part, part.frame) }
@@ -126,18 +107,6 @@ enum ProtectedData {
 }
 
 extension VaultEvent {
-    /// Whether a client that keeps data confirms that it has dropped it then.
-    fileprivate var endsWhatIsKept: Bool {
-        switch self {
-        case .protectedDataDidBecomeUnavailable, .inactiveDataDidBecomeUnavailable,
-            .firstUnlockDataDidBecomeUnavailable:
-            true
-        case .attemptDidFail, .auditDidGrow, .eventsMissed, .itemsDidChange, .protectedDataDidBecomeAvailable,
-            .protectedDataWillBecomeUnavailable:
-            false
-        }
-    }
-
     /// The number of missed events that it counts for.
     var count: Int {
         switch self {

@@ -327,12 +327,7 @@ final class Mounts {
 
     /// The mounts whose kernel has not confirmed that it has dropped what a lock ended.
     var unconfirmed: [UnconfirmedMount] {
-        all.values.filter { $0.unconfirmedCount > 0 }.map { mounted in
-            UnconfirmedMount(
-                place: mounted.mount.facts.place,
-                processID: Int64(max(0, mounted.mount.caller.identity.processID ?? 0))
-            )
-        }
+        all.values.filter { $0.unconfirmedCount > 0 }.map { UnconfirmedMount(place: $0.mount.facts.place) }
     }
 
     /// The number of files that programs of a tenant's mounts have open, and that of all mounts.

@@ -122,16 +122,9 @@ extension VaultHandlers {
 
     package func vaultWatch(_ params: VaultWatchParameters, _ call: Call) throws(CofferError) -> Step {
         let caller = call.caller
-        guard params.keepingPlace?.utf8.count ?? 0 <= Limits.nameBytes else {
-            throw CofferError(.param, "parameter 'keeps' has too many bytes", hint: "a path has at most 4096")
-        }
         let group = try params.group.map { (named) throws(CofferError) in try caller.group(named) }
         caller.subscription.groups = group.map { [$0] } ?? .only(caller.groups)
-        caller.subscription.isOfOthersOnly = params.isOfOthersOnly
         caller.subscription.selection = params.selection
-        if params.keepingPlace != nil || caller.subscription.keepingPlace != nil {
-            caller.subscription.confirm(at: params.keepingPlace)
-        }
         observer?.subscriptionsDidChange()
         return .done
     }

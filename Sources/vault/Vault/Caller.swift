@@ -164,23 +164,6 @@ package final class EventSubscription {
     package var lastAuditReading: Int64?
     /// The groups whose items it is about.
     package var groups: AccessGroups = []
-    /// Whether changes by the client's own process are left out.
-    package var isOfOthersOnly = false
-    /// Where the client keeps what a lock must end; `nil` if it does not.
-    package private(set) var keepingPlace: String?
-    /// How many locks the client has not confirmed yet.
-    package private(set) var unconfirmedCount = 0
-
-    /// Begins to wait for confirmations, or takes one.
-    ///
-    /// What a client has kept before it subscribed counts as unconfirmed.
-    package func confirm(at place: String?) {
-        unconfirmedCount = keepingPlace == nil ? 1 : max(0, unconfirmedCount - 1)
-        keepingPlace = place
-    }
-
-    /// Notes that the client was notified of something that ends what it keeps.
-    package func wantConfirmation() { if keepingPlace != nil { unconfirmedCount += 1 } }
 }
 
 /// What a connection has chosen for all of its requests.

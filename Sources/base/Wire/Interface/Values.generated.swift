@@ -1768,25 +1768,20 @@ extension UnchangedFile: WireObject {
 public struct UnconfirmedMount: Hashable, Sendable {
     /// Where it is, as the client states that has mounted it.
     public let place: String
-    /// The number of the process that has mounted it, which may have ended.
-    public let processID: Int64
 
-    package init(place: String, processID: Int64) {
+    package init(place: String) {
         self.place = place
-        self.processID = processID
     }
 }
 
 extension UnconfirmedMount: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         place = try reader.string("place")
-        processID = try reader.integer("process", in: 0...Int64.max)
     }
 
     package var json: JSONObject {
-        var object = JSONObject(capacity: 2)
+        var object = JSONObject(capacity: 1)
         object.append("place", place)
-        object.append("process", processID)
         return object
     }
 }

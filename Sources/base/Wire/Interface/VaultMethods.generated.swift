@@ -528,30 +528,14 @@ package struct VaultWatchParameters: MethodParameters {
     package static var coding: MethodCoding<Self> { MethodCoding(.vaultWatch) }
     /// Which events the client wants besides those of locking and unlocking.
     package let selection: EventSelection
-    /// Whether changes of items by the client's own process are left out.
-    ///
-    /// Absent means false.
-    package let isOfOthersOnly: Bool
-    /// Where the client keeps data that a lock must end, such as the directory of a mount.
-    ///
-    /// The daemon names it until the client has confirmed, by another call, that the data is gone. Absent
-    /// means: nowhere.
-    package let keepingPlace: String?
     /// The access group whose items the client wants to hear of.
     ///
     /// Absent means: the groups that the caller holds.
     package let group: String?
 
     /// Makes the parameters.
-    package init(
-        _ selection: EventSelection,
-        isOfOthersOnly: Bool = false,
-        keepingPlace: String? = nil,
-        group: String? = nil
-    ) {
+    package init(_ selection: EventSelection, group: String? = nil) {
         self.selection = selection
-        self.isOfOthersOnly = isOfOthersOnly
-        self.keepingPlace = keepingPlace
         self.group = group
     }
 }
@@ -559,16 +543,12 @@ package struct VaultWatchParameters: MethodParameters {
 extension VaultWatchParameters: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         selection = try EventSelection(reading: &reader)
-        isOfOthersOnly = try reader.optionalBool("othersOnly") ?? false
-        keepingPlace = try reader.optionalString("keeps")
         group = try reader.optionalString("group")
     }
 
     package var json: JSONObject {
-        var object = JSONObject(capacity: 4)
+        var object = JSONObject(capacity: 2)
         object.append(selection.json)
-        if isOfOthersOnly { object.append("othersOnly", true) }
-        object.append("keeps", keepingPlace)
         object.append("group", group)
         return object
     }
