@@ -173,7 +173,7 @@ extension KernelMount {
         }
     }
 
-    /// By what a request names a node: its name, or a handle if it has none any more; neither for the root of the vault.
+    /// By what a request names a node: a handle, for which no path is looked up, or its name; neither for the root of the vault.
     struct Subject {
         var name: ItemName?
         var handle: Int64?
@@ -182,8 +182,10 @@ extension KernelMount {
 
     func subject(of node: UInt64) throws -> Subject {
         if row(node) == FileStore.rootNumber { return Subject() }
-        if let name = try? name(of: node) { return Subject(name: name) }
-        guard let handle = openFiles.handle(node) else { throw Errno.stale }
+        let handle = openFiles.handle(node)
+        let isRevoked = openFiles.file(node, of: caller)?.isRevoked ?? true
+        if isRevoked, let name = try? name(of: node) { return Subject(name: name) }
+        guard let handle else { throw Errno.stale }
         return Subject(handle: handle)
     }
 
