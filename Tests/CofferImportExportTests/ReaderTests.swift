@@ -303,4 +303,40 @@ import Testing
             ]
         )
     }
+
+    @Test func `a file of 1Password that its archive lacks, and a reference to another item, are named alone`() throws {
+        let json = """
+            {"accounts": [{"vaults": [{"items": [
+            {"overview": {"title": "bank"}, "details": {"password": "x", "sections": [{"fields": [
+                {"title": "scan", "value": {"file": {"fileName": "scan.pdf", "documentId": "gone"}}},
+                {"title": "letter", "value": {"file": {"fileName": "letter.pdf", "documentId": "bad"}}},
+                {"title": "card", "value": {"reference": "item3"}},
+                {"title": "PIN", "value": {"concealed": "4711"}}]}]}},
+            {"overview": {"title": "passport"}, "details": {
+                "documentAttributes": {"fileName": "page.png", "documentId": "lost"}}},
+            {"overview": {"title": "will"}, "details": {
+                "documentAttributes": {"fileName": "will.txt", "documentId": "here"}}}
+            ]}]}]}
+            """
+        let list = try OnePUXReader.entries(
+            of: try Secret(exposed: json),
+            files: ["export.data", "files/bad__letter.pdf", "files/here__will.txt"]
+        ) { (name: String) throws(CofferError) -> Secret in
+            guard name == "files/here__will.txt" else { throw CofferError(.io, "the archive is damaged") }
+            return try Secret(exposed: "content of \(name)")
+        }
+        #expect(
+            list.entries.map(words) == [
+                "secret|bank|password=x|PIN=4711", "secret|will|file=will.txt:content of files/here__will.txt",
+            ]
+        )
+        #expect(
+            list.omissions.map(\.words) == [
+                "item 1 'bank': the field 'card' is left out: it refers to another item",
+                "item 1 'bank': the attached file 'scan.pdf' is left out: its bytes are not in the archive",
+                "item 1 'bank': the attached file 'letter.pdf' is left out: the archive is damaged",
+                "item 2 'passport': the attached file 'page.png' is left out: its bytes are not in the archive",
+            ]
+        )
+    }
 }
