@@ -146,6 +146,67 @@ import Testing
         try expect("coffer import 1pux $V/bitwarden.json", 64, "it looks like the format bitwarden")
     }
 
+    @Test func `an archive of 1Password that unpacks to more than an import takes is refused`() throws {
+        let bound = 64 << 20
+        try expect(
+            """
+            truncate --size \(2 * bound) export.data; bsdtar -cf bomb.1pux --format zip export.data
+            test $(stat -c %s bomb.1pux) -lt 1000000 && coffer import 1pux bomb.1pux
+            """,
+            64,
+            "'export.data' has more than \(bound) bytes once it is unpacked; nothing was stored"
+        )
+        // An attached file that is one costs itself alone.
+        try expect(
+            """
+            cp $V/1pux.json export.data; mkdir files; truncate --size \(2 * bound) files/doc1__hello.txt
+            bsdtar -cf attached.1pux --format zip export.data files; coffer import 1pux attached.1pux
+            """,
+            0,
+            "the attached file 'hello.txt' is left out: ",
+            "'files/doc1__hello.txt' has more than \(bound) bytes once it is unpacked",
+            "stored 1, replaced 0, skipped 0, left out 1 of 2 items"
+        )
+        #expect(try scene.run("coffer list").text == "GitHub\n")
+    }
+
+    @Test func `a compressed file of KeePass is stored whole, and one that can't be inflated is named`() throws {
+        func left(_ name: String, _ reason: String) -> String {
+            "'\(name)': the attached file 'file' is left out: \(reason)"
+        }
+        // The last four bytes say how long it is: that of 'liar' is 2, and 'plain' and 'cut' have a large one.
+        try expect(
+            #"""
+            binary() { printf '<Binary ID="%s" Compressed="True">%s</Binary>\n' $1 "$(base64 --wrap=0)"; }
+            entry() {
+                printf '<Entry><String><Key>Title</Key><Value>%s</Value></String>' $1
+                printf '<String><Key>Password</Key><Value>pw</Value></String>'
+                printf '<Binary><Key>file</Key><Value Ref="%s"/></Binary></Entry>\n' $1
+            }
+            seq 100000 >whole; head -c 70000000 /dev/zero | gzip >zeros
+            {
+                echo '<KeePassFile><Meta><Binaries>'
+                gzip -c whole | binary whole; binary bomb <zeros
+                { head -c -4 zeros; printf '\2\0\0\0'; } | binary liar
+                printf 'this is no gzip\0\0\20\0' | binary plain
+                { gzip -c whole | head -c 1000; printf '\0\0\0\1'; } | binary cut
+                echo '</Binaries></Meta><Root><Group>'
+                for name in bomb liar plain cut whole; do entry $name; done
+                echo '</Group></Root></KeePassFile>'
+            } >compressed.xml
+            coffer import keepass-xml compressed.xml
+            """#,
+            0,
+            "stored 6, replaced 0, skipped 0, left out 4 of 10 items",
+            left("bomb", "the attached file has more than 67108864 bytes"),
+            left("liar", "the attached file has more than 2 bytes once it is unpacked"),
+            left("plain", "it is not what gzip makes"),
+            left("cut", "can't inflate the attached file: gzip says: ")
+        )
+        try expect("coffer get whole/file | cmp - whole")
+        #expect(try scene.run("coffer list").text == "bomb\ncut\nliar\nplain\nwhole\nwhole/file\n")
+    }
+
     // MARK: All or nothing
 
     @Test func `a dry run stores nothing, and shows no secret`() throws {

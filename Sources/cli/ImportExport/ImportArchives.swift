@@ -94,13 +94,13 @@ extension ImportSource {
                 $0 << 8 | Int(unsafe bytes.unsafeLoad(fromByteOffset: bytes.byteCount - $1, as: UInt8.self))
             }
         }
-        guard let count else { throw CofferError(.param, "it is not what gzip makes") }
+        guard content.isGzip, let count else { throw CofferError(.param, "it is not what gzip makes") }
         guard count <= Limits.importFileBytes else { throw .importTooLarge("the attached file") }
         do {
             let memory = try AnonymousMemory("coffer import")
             try content.write(to: memory.number)
             let file = "/proc/\(getpid())/fd/\(memory.number)"
-            return try output(of: ("gzip", "gzip"), ["-dcf", file], limit: count, to: "inflate", "the attached file")
+            return try output(of: ("gzip", "gzip"), ["-dc", file], limit: count, to: "inflate", "the attached file")
         } catch let error as SystemError {
             throw error.cofferError("can't inflate the attached file")
         } catch let error as CofferError {
@@ -136,10 +136,15 @@ extension ImportSource {
 
 extension Secret {
     /// Whether it begins as an archive of zip does.
-    fileprivate var isZip: Bool {
+    fileprivate var isZip: Bool { begins(with: [0x50, 0x4B, 0x03, 0x04]) }
+
+    /// Whether it begins as data in the format of gzip does.
+    fileprivate var isGzip: Bool { begins(with: [0x1F, 0x8B]) }
+
+    private func begins(with start: [UInt8]) -> Bool {
         withBytes { bytes in
-            bytes.byteCount > 4
-                && [0x50, 0x4B, 0x03, 0x04].enumerated().allSatisfy {
+            bytes.byteCount > start.count
+                && start.enumerated().allSatisfy {
                     unsafe bytes.unsafeLoad(fromByteOffset: $0.offset, as: UInt8.self) == $0.element
                 }
         }
