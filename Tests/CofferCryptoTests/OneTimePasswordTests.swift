@@ -49,6 +49,16 @@ import Testing
         #expect(try Self.code(String(long.prefix(64)), time / 30, .sha512, 8) == sha512)
     }
 
+    // By hashlib of Python, with HMAC written out, from the numbers before they are cut to six digits: those of the first
+    // three counters are 1284755224, 1094287082 and 137359152 in RFC 4226, appendix D.
+    @Test(arguments: [(0, "GG5F5"), (1, "PV9M4"), (2, "B26KJ"), (37_037_036, "PY4YB")] as [(UInt64, String)])
+    func `the codes of Steam are the same number in its own characters`(counter: UInt64, expected: String) throws {
+        let bytes = Array((Self.digits + Self.digits).utf8)
+        let key = try SecretBytes(copying: bytes.span.bytes)
+        let code = try OneTimePassword.steamCode(counter: counter, key: key)
+        #expect(String(decoding: code.exposeBytes(), as: UTF8.self) == expected)
+    }
+
     @Test func `a key longer than a block is hashed first`() throws {
         // By hmac and hashlib of Python.
         #expect(try Self.code(String(repeating: "a", count: 80), 1, .sha1, 8) == "69806180")
