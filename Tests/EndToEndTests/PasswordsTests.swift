@@ -204,6 +204,37 @@ import Testing
         try expect("coffer otp a/b --at 59", 64)
     }
 
+    @Test func `a counted code is printed only once its next counter is stored`() throws {
+        let directory = try TemporaryDirectory()
+        try FileManager.default.createDirectory(atPath: directory.appending("e"), withIntermediateDirectories: true)
+        let daemon = try DaemonProcess(in: directory, ["--entitlements", directory.appending("e")])
+        try daemon.connect().makeVault(passcode: nil)
+        for (name, secret) in [("line", "%"), ("field", #"{"otp": "%"}"#)] {
+            let content = secret.replacing("%", with: "otpauth://hotp/x?secret=\(Self.key)&counter=0")
+            #expect(try daemon.coffer(["put", name], input: Array(content.utf8)).status == 0)
+        }
+        // Who may read only can store no counter.
+        let reading = "[Client]\nUID=\(geteuid())\nGroups=default\nVerbs=read\n"
+        try directory.write(Array(reading.utf8), to: "e/reading.conf")
+        try daemon.restart()
+        for name in ["line", "field"] {
+            let refused = try daemon.coffer(["otp", name])
+            #expect(refused.status == 77 && refused.text == "", "\(name): \(refused.text)\(refused.errors)")
+        }
+        try FileManager.default.removeItem(atPath: directory.appending("e/reading.conf"))
+        try daemon.restart()
+        for name in ["line", "field"] { #expect(try daemon.coffer(["otp", name]).text == "755224\n") }
+        // The counter outlives a kill of the daemon.
+        try daemon.restart()
+        for name in ["line", "field"] { #expect(try daemon.coffer(["otp", name]).text == "287082\n") }
+    }
+
+    @Test func `a counted code that could not be printed is not printed later`() throws {
+        try expect("echo 'otpauth://hotp/x?secret=\(Self.key)&counter=0' | coffer otp add a/b")
+        try expect("coffer otp a/b >/dev/full", 74)
+        #expect(try run("coffer otp a/b").text == "287082\n")
+    }
+
     @Test func `a terminal is told how long a code is valid`() throws {
         try expect("echo '\(Self.address)' | coffer otp add a/b")
         let shown = try onTerminal(daemon, "coffer otp a/b --at 50")
