@@ -84,6 +84,23 @@ import Testing
         #expect(try run("coffer get missing --output out2; ls out2").errors.contains("there is no item 'missing'"))
     }
 
+    @Test func `a link where a directory or a file would go is named, and nothing is written behind it`() throws {
+        _ = try run("for name in d/a d/file d/sub/x d/sub/deep/y d/z; do echo 1 | coffer put $name; done")
+        _ = try run("mkdir other out; echo mine >other/mine; ln -s ../other out/sub; ln -s ../other/new out/file")
+        let get = try run("coffer get d --output out")
+        #expect(get.status != 0, "\(get.text)\(get.errors)")
+        for name in ["out/sub/x", "out/sub/deep/y"] {
+            #expect(get.errors.contains("can't write '\(name)': too many levels of symbolic links"), "\(get.errors)")
+        }
+        #expect(get.errors.contains("can't write 'out/file': it exists already"), "\(get.errors)")
+        #expect(try run("find other | sort; cat other/mine").text == "other\nother/mine\nmine\n")
+        #expect(try run("find out -type l | sort").text == "out/file\nout/sub\n")
+        #expect(try run("find out -type f | sort").text == "out/a\nout/z\n")
+        // So is one that leads to a file.
+        let file = try run("ln -sf ../other/mine out/file; coffer get d --output out; cat other/mine")
+        #expect(file.text == "mine\n" && file.errors.contains("'out/file'"), "\(file.text)\(file.errors)")
+    }
+
     @Test func `an item takes precedence over what is below its name, and a folder has no range`() throws {
         _ = try run("echo 0 | coffer put d; echo 1 | coffer put d/a; echo 2 | coffer put e/a; echo 3 | coffer put ex")
         let item = try run("mkdir out; coffer get d --output out; ls out")
