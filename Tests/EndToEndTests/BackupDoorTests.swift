@@ -132,6 +132,30 @@ import Testing
         #expect(try !succeed(daemon, "coffer backup status").text.contains("failed"))
     }
 
+    @Test(
+        arguments: [
+            ("", 64, "there is no terminal to ask on"), ("--passcode-fd 3 3<<<wrong", 77, "wrong passcode"),
+        ] as [(String, Int32, String)]
+    )
+    func `without the passcode no key of a backup is made, and the vault keeps the repository that it has`(
+        given: String,
+        status: Int32,
+        words: String
+    ) throws {
+        let daemon = try machine()
+        func files() throws -> [String] {
+            try FileManager.default.contentsOfDirectory(atPath: daemon.directory.path).sorted()
+        }
+        let (slots, before) = (try succeed(daemon, "coffer slot list").text, try files())
+        let line = "coffer backup init second --new-passphrase-fd 4 --recovery-key-file other 4<phrase"
+        let refused = try run(daemon, "\(line) \(given)")
+        #expect(refused.status == status && refused.errors.contains(words), "\(refused.text) \(refused.errors)")
+        #expect(try succeed(daemon, "coffer slot list").text == slots)
+        #expect(try files() == before)
+        #expect(try succeed(daemon, "printf three | coffer put more; coffer backup create").errors == "")
+        #expect(try succeed(daemon, "coffer backup list").text.split(separator: "\n").count == 2)
+    }
+
     @Test func `each recovery key says what it is for and when it was made`() throws {
         let daemon = try machine()
         let add = "coffer slot add --label 'safe at home' --recovery-key-file safe --passcode-fd 3 3<pass"

@@ -70,14 +70,15 @@ struct BackupInit: ParsableCommand {
         let passphrase = try givenPassphrase ?? SecretInput.askNew("passphrase of the backup")
         guard passphrase.count > 0 else { throw CofferError(.param, "the passphrase is empty") }
         let seconds = Moment.seconds(warnAfter) ?? 0
-        let registration = try client.call(
-            BackupRegisterParameters(repository: place, warnAfterSeconds: seconds)
-        ).value
+        // The passcode is checked here: a wrong one leaves the repository that the vault remembers.
         let added = try client.call(
             SlotAddParameters(credential: typed == nil ? nil : .passcode, label: Self.label(place)),
             payload: typed
         )
         do throws(CofferError) {
+            let registration = try client.call(
+                BackupRegisterParameters(repository: place, warnAfterSeconds: seconds)
+            ).value
             let configuration = try RepositoryConfiguration(
                 vaultID: registration.vaultID,
                 verificationKey: registration.publicKey,
