@@ -90,6 +90,28 @@ import Testing
         #expect(try agent.run("ssh-keygen -q -Y sign -n file -f other.pub key.pub").status != 0)
     }
 
+    @Test(
+        arguments: [
+            (#"it\'?\nAllow nothing\r\xe2\x80\xaeevil"#, #"it\'?\nAllow nothing\r\u{202E}evil"#),
+            (#"a\e[2J\e]0;title\ab"#, #"a\u{1B}[2J\u{1B}]0;title\u{07}b"#),
+        ]
+    )
+    func `the question has the comment of a key on one line, with what a screen would obey escaped`(
+        comment: String,
+        shown: String
+    ) throws {
+        let script = "#!/bin/sh\nprintf '%s\\n' \"$1\" >\(agent.daemon.directory.appending("asked"))\n"
+        let path = try agent.daemon.directory.write(Array(script.utf8), to: "askpass")
+        chmod(path, 0o700)
+        agent.stop()
+        try agent.start(["SSH_ASKPASS": path])
+        let making = AgentKeyKind.ed25519.making.replacing("-C it", with: "-C $'\(comment)'")
+        try agent.succeed("\(making); ssh-add -q -c key")
+        let fingerprint = try agent.succeed("ssh-add -l | grep -o 'SHA256:[^ ]*' | tail -1")
+        try agent.succeed("mv key gone; \(sign)")
+        #expect(try agent.succeed("cat asked") == "Allow use of key '\(shown)'?\n\(fingerprint)")
+    }
+
     /// Writes a program that says that it was started, and waits until it is told to agree.
     private static let patient = """
         printf '#!/bin/sh\necho $$ >>%s/asked; while [ ! -e %s/go ]; do sleep 0.05; done\n' $PWD $PWD >askpass; chmod 700 askpass
