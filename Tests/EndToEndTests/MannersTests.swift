@@ -220,7 +220,7 @@ import Testing
 
     // MARK: Expiry
 
-    @Test func `status names what has expired and what expires soon, and unlock does so once a day`() throws {
+    @Test func `status names what has expired and what expires soon`() throws {
         let daemon = try vault()
         let status = "coffer status --expiring"
         #expect(try !run(daemon, status).text.contains("expir"))
@@ -236,6 +236,37 @@ import Testing
         #expect(try !run(daemon, "coffer status").text.contains("expir"))
         #expect(try onTerminal(daemon, "coffer status").shown.contains("expired:   1 item: 'old'"))
         #expect(try run(daemon, "\(status) --json").text.contains(#""expired":[{"#))
+    }
+
+    @Test func `unlock names on a terminal what has expired and what expires soon, once a day`() throws {
+        let daemon = try vault()
+        try daemon.directory.write(Array(DaemonProcess.passcode.utf8), to: "pass")
+        let home = try TemporaryDirectory()
+        let record = ".cache/coffer/expiry-warning"
+        func unlock(_ options: String = "") throws -> String {
+            let typed = [(prompt: "Passcode: ", answer: Answer.line(DaemonProcess.passcode))]
+            let unlocked = try onTerminal(daemon, "coffer unlock\(options)", typed, home: home.path)
+            #expect(unlocked.status == 0, "\(unlocked.shown)")
+            return unlocked.shown
+        }
+        #expect(try !unlock().contains("expir"), "nothing expires")
+        let put = "echo x | coffer put old --expires 2020-01-01; echo x | coffer put soon --expires 29d"
+        #expect(try run(daemon, put).status == 0)
+        let piped = try run(daemon, "HOME='\(home.path)' coffer unlock --passcode-fd 3 3<pass")
+        #expect(piped.status == 0 && !piped.errors.contains("expir"), "\(piped.errors)")
+        #expect(try !unlock(" --json").contains("expir"), "a program reads it")
+        #expect(home.contents(record) == nil, "what nobody was told is told later")
+
+        let first = try unlock()
+        #expect(first.contains("expired: 1 item: 'old'\r\n"), "\(first)")
+        #expect(first.contains("expiring: 1 item: 'soon' within 30 days\r\n"), "\(first)")
+        let day = home.contents(record)
+        #expect(day != nil)
+        let second = try unlock()
+        // Midnight may have come between the two.
+        #expect(second.contains("expir") == (home.contents(record) != day), "\(second)")
+        try home.write(Array("2020-01-01".utf8), to: record)
+        #expect(try unlock().contains("expired: 1 item: 'old'\r\n"), "another day")
     }
 
     @Test func `what has expired is given with a warning, and show says when`() throws {
