@@ -157,12 +157,22 @@ import Testing
     }
 
     @Test func `each recovery key says what it is for and when it was made`() throws {
+        // This moment as the list has it.
+        func now() throws -> String {
+            let date = try runCommand("/usr/bin/date", ["-u", "+%F %T UTC"])
+            return date.text.trimmingCharacters(in: .newlines)
+        }
+        let start = try now()
         let daemon = try machine()
         let add = "coffer slot add --label 'safe at home' --recovery-key-file safe --passcode-fd 3 3<pass"
         _ = try succeed(daemon, add)
-        let list = try succeed(daemon, "coffer slot list").text
+        let list = try succeed(daemon, "TZ=UTC coffer slot list").text
+        let end = try now()
         #expect(list.contains(": safe at home\n") && list.contains(": backup in /"), "\(list)")
         #expect(list.contains("/repository\n"))
+        let made = list.matches(of: /, made (\S+ \S+ UTC): (?:safe at home|backup in)/).map { String($0.1) }
+        #expect(made.count == 2, "\(list)")
+        #expect(made.allSatisfy { start <= $0 && $0 <= end }, "\(start), \(end): \(list)")
         _ = try succeed(daemon, "coffer slot remove 4 --passcode-fd 3 3<pass; coffer lock --now")
         #expect(try !succeed(daemon, "coffer slot list").text.contains("safe at home"))
         #expect(try succeed(daemon, "coffer slot list").text.contains(": backup in /"))
