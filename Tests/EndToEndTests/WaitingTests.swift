@@ -183,6 +183,45 @@ import Testing
         #expect(try run(daemon, "get nothing --wait 60").result.status == 66)
     }
 
+    @Test(.enabled(if: geteuid() == 0, "only root can be another user"))
+    func `one whom only a rule lets in waits for an unlock, too, and for nothing that the rule does not name`() throws {
+        let daemon = try vault()
+        let client = try daemon.connect()
+        for name in ["deploy/token", "deploy/other"] { try client.put(name, [1, 2]) }
+        // Another user can't read every tree with programs.
+        let coffer = daemon.directory.appending("coffer")
+        try FileManager.default.copyItem(atPath: "\(Project.binaries)/coffer", toPath: coffer)
+        daemon.openToOthers()
+        func ask(_ words: String) throws -> CommandResult {
+            let other = ["--reuid=65534", "--regid=65534", "--clear-groups", coffer]
+            return try runCommand(
+                "/usr/bin/setpriv",
+                other + words.split(separator: " ").map(String.init),
+                environment: ["COFFER_SOCKET": daemon.socketPath],
+                directory: "/"
+            )
+        }
+        #expect(try ask("wait unlocked").status == 77)
+        let granted = try daemon.coffer(["grant", "deploy/token", "--to", "uid:65534", "--for", "1h"])
+        try #require(granted.status == 0, "\(granted.errors)")
+        _ = try client.lock(graceSeconds: 0)
+        for words in ["get deploy/other --wait 600", "wait readable deploy/other --timeout 600"] {
+            #expect(try ask(words).status == 77, "\(words)")
+        }
+        for words in ["get deploy/token --wait", "wait unlocked --timeout", "wait readable deploy/token --timeout"] {
+            let late = try ask("\(words) 1")
+            #expect(late.status == 75, "\(words)")
+            #expect(late.errors.hasPrefix("error: the time to wait is over, and "), "\(words): \(late.errors)")
+            let waiting = Background { try ask("\(words) 600") }
+            sleepSeconds(0.5)
+            try client.unlock()
+            let result = try waiting.wait()
+            #expect(result.status == 0, "\(words): \(result.errors)")
+            #expect(result.output == (words.hasPrefix("get") ? [1, 2] : []), "\(words)")
+            _ = try client.lock(graceSeconds: 0)
+        }
+    }
+
     // MARK: Events
 
     @Test func `watch tells of the end of class CX, and of the fall to before first unlock`() throws {
