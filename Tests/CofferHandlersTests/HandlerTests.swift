@@ -44,6 +44,26 @@ import Testing
         #expect(next.result?["items"]?.arrayValue?.count == 3)
     }
 
+    @Test func `a hello without a group keeps the one that the connection has chosen before`() throws {
+        func hello(_ choice: JSONObject = [:]) throws -> String? {
+            var params: JSONObject = ["protocol": .integer(Int64(Version.protocolNumber))]
+            for (key, value) in choice.members { params.set(key, value) }
+            return try stepper.perform(.hello, params).result?["group"]?.stringValue
+        }
+        #expect(try hello() == "default")
+        #expect(try hello(["group": "work"]) == "work")
+        let put = try stepper.perform(.itemPut, ["name": "k"], [1])
+        #expect(put.failure == nil)
+        for choice in [[:], ["deferSyncs": true]] as [JSONObject] {
+            #expect(try hello(choice) == "work")
+            let get = try stepper.perform(.itemGet, ["name": "k"])
+            #expect(get.payload == [1])
+        }
+        #expect(try hello(["group": "default"]) == "default")
+        let elsewhere = try stepper.perform(.itemGet, ["name": "k"])
+        #expect(elsewhere.failure?.code == .itemNotFound)
+    }
+
     @Test func `the content of a file is written by a thread, and is there when that is done`() throws {
         let put = try stepper.begin(.itemPut, ["name": "f", "asFile": true], Self.content)
         #expect(put.wait == .work)
