@@ -57,6 +57,34 @@ import Testing
         }
     }
 
+    @Test(
+        arguments: [
+            (
+                "-algorithm RSA -pkeyopt rsa_keygen_bits:2048", "rsa",
+                "openssl rsa -in key.pem -RSAPublicKey_out -outform DER -out public 2>/dev/null"
+            ),
+            (
+                "-algorithm EC -pkeyopt ec_paramgen_curve:P-256", "ecdsa",
+                "openssl pkey -in key.pem -pubout -outform DER | tail -c 65 >public"
+            ),
+            (
+                "-algorithm EC -pkeyopt ec_paramgen_curve:P-384", "ecdsa",
+                "openssl pkey -in key.pem -pubout -outform DER | tail -c 97 >public"
+            ),
+        ]
+    )
+    func `the public key is RSAPublicKey in DER, or an uncompressed point`(
+        options: String,
+        type: String,
+        writePublic: String
+    ) throws {
+        try add(options, writePublic)
+        let key = try daemon.connect().publicKey(of: KeychainQuery(.key, [.label: .text("k")]))
+        #expect(key.keyType == type)
+        #expect(key.bytes == daemon.directory.contents("public"))
+        #expect(key.bytes.first == (type == "rsa" ? 0x30 : 0x04), "a SEQUENCE, or the mark of such a point")
+    }
+
     @Test func `the hash is one that the type of the key has`() throws {
         try add("-algorithm EC -pkeyopt ec_paramgen_curve:P-256")
         let refused = try sign([1], ["--digest", "sha512"])

@@ -631,9 +631,11 @@ public struct AccessExplanation: Hashable, Sendable {
 
 /// A public key of the keychain.
 public struct KeychainPublicKey: Hashable, Sendable {
-    /// The key: 32 bytes if keyType is ed25519 or x25519.
+    /// The content of the BIT STRING of its SubjectPublicKeyInfo: 32 bytes of ed25519 and x25519,
+    /// RSAPublicKey in DER of rsa, and of ecdsa the uncompressed point, 65 bytes of P-256 and 97 of P-384,
+    /// the first of which is 4.
     public let bytes: [UInt8]
-    /// The type of the key: a name of KeyType, or what a certificate says.
+    /// The type of the key: a name of KeyType, rsa, ecdsa, or what a certificate says.
     public let keyType: String
 
     package init(bytes: [UInt8], keyType: String) {
