@@ -218,6 +218,55 @@ import Testing
         #expect(try run(daemon, "coffer --socket x").status == 64)
     }
 
+    // MARK: The machine's vault
+
+    @Test(.enabled(if: isRoot, "a mount namespace wants root"))
+    func `before its first change, a command of one without a daemon says that it is in the machine's vault`() throws {
+        let directory = try TemporaryDirectory()
+        let files = FileManager.default
+        for name in ["e", "own", "other/coffer"] {
+            try files.createDirectory(atPath: directory.appending(name), withIntermediateDirectories: true)
+        }
+        let right = "[Client]\nUID=65534\nGroups=default\nVerbs=read write delete\n"
+        try directory.write(Array(right.utf8), to: "e/others.conf")
+        let daemon = try DaemonProcess(in: directory, ["--entitlements", directory.appending("e")])
+        try daemon.connect().makeVault()
+        daemon.openToOthers()
+        // Another user can't read every tree with programs.
+        try files.copyItem(atPath: "\(Project.binaries)/coffer", toPath: directory.appending("coffer"))
+        let another = directory.appending("other/coffer/coffer.sock")
+        try files.createSymbolicLink(atPath: another, withDestinationPath: daemon.socketPath)
+        for name in ["own", "other", "other/coffer"] { chown(directory.appending(name), 65534, 65534) }
+        let place = """
+            set -e
+            mount -t tmpfs tmpfs /run && mkdir -m 755 /run/coffer && ln -s '\(daemon.socketPath)' /run/coffer/coffer.sock
+            exec setpriv --reuid=65534 --regid=65534 --clear-groups bash -c "$0"
+            """
+        func run(_ line: String) throws -> CommandResult {
+            let result = try runCommand(
+                "/usr/bin/unshare",
+                ["--mount", "/bin/bash", "-c", place, line],
+                environment: ["PATH": "\(directory.path):/usr/bin:/bin"],
+                directory: "/"
+            )
+            #expect(result.status == 0, "\(line): \(result.errors)")
+            return result
+        }
+        let said = "coffer: no daemon of your own runs here: this changes the machine's vault\n"
+        let own = "XDG_RUNTIME_DIR='\(directory.appending("own"))'"
+        for line in ["echo x | coffer put a", "echo x | \(own) coffer put b", "coffer remove a b"] {
+            #expect(try run(line).errors == said, "\(line)")
+        }
+        try daemon.connect().put("a", [1])
+        let other = "XDG_RUNTIME_DIR='\(directory.appending("other"))'"
+        for line in [
+            "coffer list", "coffer get a", "\(own) coffer get a", "echo x | \(other) coffer put c",
+            "echo x | coffer --socket /run/coffer/coffer.sock put d",
+            "echo x | COFFER_SOCKET=/run/coffer/coffer.sock coffer put e",
+        ] { #expect(try run(line).errors == "", "\(line)") }
+        for name in ["c", "d", "e"] { #expect(try daemon.connect().get(name) == Array("x\n".utf8)) }
+    }
+
     // MARK: Expiry
 
     @Test func `status names what has expired and what expires soon`() throws {
