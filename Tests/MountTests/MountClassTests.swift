@@ -121,6 +121,26 @@ struct MountClassTests {
         #expect(classOf(path("d/after")) == "completeUnlessOpen")
     }
 
+    @Test func `the class of the root is that of new files, and without it they have the usual one`() throws {
+        let usual = "completeUntilFirstUserAuthentication"
+        #expect(classOf(mount.path) == "errno \(ENODATA)")
+        #expect(removeClass(of: mount.path) == ENODATA)
+        try put("x", to: path("before"))
+        #expect(setClass("complete", of: mount.path) == 0)
+        #expect(classOf(mount.path) == "complete")
+        #expect(try mount.daemon.coffer(["status", "--json"]).text.contains(#""defaultClass":"complete""#))
+        try put("x", to: path("after"))
+        mkdir(path("d"), 0o755)
+        try put("x", to: path("d/after"))
+        #expect(["before", "after", "d/after"].map { classOf(path($0)) } == [usual, "complete", "complete"])
+        // As the class of a file, it is not listed.
+        #expect(GNUCalls.attributes(of: mount.path) == [])
+        #expect(removeClass(of: mount.path) == 0)
+        #expect(classOf(mount.path) == usual)
+        try put("x", to: path("last"))
+        #expect(["after", "last"].map { classOf(path($0)) } == ["complete", usual])
+    }
+
     @Test func `what is cached and mapped of class complete is gone after a lock`() throws {
         try put(String(repeating: "secret", count: 2000), to: path("a"))
         #expect(setClass("complete", of: path("a")) == 0)

@@ -13,10 +13,8 @@ extension KernelMount {
 
     func getExtendedAttribute(_ name: String, _ limit: Int, _ request: KernelRequest, _ call: Call) throws -> Step {
         if name == Self.classAttribute {
-            guard let protectionClass = try attributes(of: request.node).protectionClass else {
-                throw Errno.noAttribute
-            }
-            return try answer(Array(protectionClass.rawValue.utf8), upTo: limit, request)
+            guard let found = try protectionClass(of: request.node) else { throw Errno.noAttribute }
+            return try answer(Array(found.rawValue.utf8), upTo: limit, request)
         }
         // After this answer for one file, ls(1) does not ask for the others.
         guard name.hasPrefix("user.") else { throw Errno.notSupported }
@@ -68,11 +66,12 @@ extension KernelMount {
     func setExtendedAttribute(_ name: String, _ flags: UInt32, _ request: KernelRequest, _ call: Call) throws -> Step {
         let (mustBeNew, mustExist) = (flags == UInt32(XATTR_CREATE), flags == UInt32(XATTR_REPLACE))
         if name == Self.classAttribute {
-            let attributes = try attributes(of: request.node)
-            if mustBeNew && attributes.protectionClass != nil { throw Errno(EEXIST) }
-            if mustExist && attributes.protectionClass == nil { throw Errno.noAttribute }
+            let type = try attributes(of: request.node).type
+            let former = try protectionClass(of: request.node)
+            if mustBeNew && former != nil { throw Errno(EEXIST) }
+            if mustExist && former == nil { throw Errno.noAttribute }
             guard let wanted = try protectionClass(request.attachments.takePayload()) else { throw Errno.invalid }
-            return try protect(request.node, as: wanted, isDirectory: attributes.type == .directory, request, call)
+            return try protect(request.node, as: wanted, isDirectory: type == .directory, request, call)
         }
         let subject = try subject(of: request.node)
         if subject.isRoot { throw Errno.notSupported }
@@ -114,6 +113,13 @@ extension KernelMount {
 
     // MARK: Classes
 
+    /// The class of a file, or that of new files in a directory; the root of the vault, which has no row, has that of the group.
+    private func protectionClass(of node: UInt64) throws -> ProtectionClass? {
+        guard row(node) == FileStore.rootNumber else { return try attributes(of: node).protectionClass }
+        let vault = handlers.shared.vault
+        return try vault.catalog.defaultClass(of: group, vault.keys)
+    }
+
     private func protect(
         _ node: UInt64,
         as wanted: ProtectionClass,
@@ -146,12 +152,14 @@ extension KernelMount {
         }
     }
 
-    /// Gives a file the class of a new one in its directory, or a directory the default class of the one above it.
+    /// Gives a file the class of a new one in its directory, a directory the default class of the one above it, or the root
+    /// the usual class.
     private func inheritClass(_ request: KernelRequest, _ call: Call) throws -> Step {
-        let attributes = try attributes(of: request.node)
-        guard let name = try name(of: request.node) else { throw Errno.notPermitted }
-        if attributes.type == .symbolicLink || attributes.protectionClass == nil { throw Errno.noAttribute }
-        let wanted = try handlers.shared.vault.classOfNewFile(name, in: group, call)
-        return try protect(request.node, as: wanted, isDirectory: attributes.type == .directory, request, call)
+        let type = try attributes(of: request.node).type
+        let name = try name(of: request.node)
+        if try type == .symbolicLink || protectionClass(of: request.node) == nil { throw Errno.noAttribute }
+        let inherited = try name.map { try handlers.shared.vault.classOfNewFile($0, in: group, call) }
+        let wanted = inherited ?? .completeUntilFirstUserAuthentication
+        return try protect(request.node, as: wanted, isDirectory: type == .directory, request, call)
     }
 }
