@@ -66,6 +66,39 @@ struct MountProgramsTests {
         )
     }
 
+    @Test func `rsync brings the attributes of users along, and leaves the classes as they are`() throws {
+        // The source is in the mount as well: not every file system beside it has attributes.
+        let text = try succeeds(
+            """
+            mkdir -p tree/d ../plain && echo text >tree/d/file && echo plain >../plain/file
+            mark() { python3 -c 'import os, sys; os.setxattr(*sys.argv[1:3], sys.argv[3].encode())' "$@"; }
+            show() { python3 -c 'import os, sys
+            for path in sys.argv[1:]:
+                print(path, *(name + "=" + os.getxattr(path, name).decode() for name in sorted(os.listxattr(path))))
+            print(os.getxattr(path, "user.coffer.class").decode())' "$@"; }
+            mark tree/d user.note directory && mark tree/d/file user.note file
+            mark tree/d/file user.coffer.class none
+            rsync -aX tree/ copy && diff -r tree copy && show copy/d copy/d/file
+            mark copy/d/file user.more text && mark copy/d/file user.coffer.class complete
+            rsync -aX tree/ copy && show copy/d copy/d/file
+            rsync -aX ../plain/ plain && show plain/file
+            """
+        )
+        #expect(
+            text == """
+                copy/d user.note=directory
+                copy/d/file user.note=file
+                completeUntilFirstUserAuthentication
+                copy/d user.note=directory
+                copy/d/file user.note=file
+                complete
+                plain/file
+                completeUntilFirstUserAuthentication
+
+                """
+        )
+    }
+
     @Test func `make builds a program in parallel`() throws {
         let text = try succeeds(
             """
