@@ -27,6 +27,26 @@ extension SystemdTests {
             #expect(try service.state() == "unlocked")
         }
 
+        @Test func `a service that has nothing is told whose items it has listed, and how it gets one of the owner's`()
+            throws
+        {
+            let service = try Service("coffer-empty")
+            try service.makeVault()
+            let own = try service.coffer("ls")
+            #expect(own.status == 0 && !own.errors.contains("this is the group"), "\(own.errors)")
+            try service.put("mine", "owner's", "AfterFirstUnlock")
+            let empty = try service.coffer("ls", in: "empty.service")
+            #expect(empty.status == 0 && empty.text == "", "\(empty.errors)")
+            #expect(empty.errors.contains("coffer: this is the group 'unit:empty.service': "), "\(empty.errors)")
+            let way = "outside of the service, 'coffer allow unit empty.service read --item NAME' lets it read an item"
+            #expect(empty.errors.contains(way), "\(empty.errors)")
+            let named = try service.coffer("ls", "--group", "unit:empty.service", in: "empty.service")
+            #expect(named.status == 0 && !named.errors.contains("this is the group"), "\(named.errors)")
+            #expect(try service.coffer("put", "x", "/etc/hostname", in: "empty.service").status == 0)
+            let full = try service.coffer("ls", in: "empty.service")
+            #expect(full.text == "x\n" && !full.errors.contains("this is the group"), "\(full.errors)")
+        }
+
         @Test func `the machine's daemon admits a service of another user, but not root outside of one`()
             throws
         {
