@@ -284,7 +284,9 @@ let tests: [Target] =
         ),
         .testTarget(
             name: "MountTests",
-            dependencies: ["CCofferShims", "CofferClient", "CofferFoundation", "CofferTestSupport", "CofferWire"]
+            dependencies: [
+                "CCofferShims", "CofferClient", "CofferCore", "CofferFoundation", "CofferTestSupport", "CofferWire",
+            ]
         ),
         .testTarget(name: "SystemdTests", dependencies: ["CofferTestSupport"]),
     ]

@@ -1,4 +1,5 @@
 import CofferClient
+import CofferCore
 import CofferTestSupport
 import CofferWire
 import Foundation
@@ -86,5 +87,25 @@ struct HostileMountTests {
             #expect(try client.get("of \(count) bytes") == bytes)
         }
         #expect(try content(of: "\(above)/of 100000 bytes").utf8.count == 100_000)
+    }
+
+    @Test func `one mount more than there may be is refused, and made once another one has ended`() throws {
+        let daemon = try DaemonProcess()
+        let client = try daemon.connect()
+        try client.makeVault(passcode: nil)
+        try client.put("a", [7]) { $0.store = .file }
+        func mount(_ number: Int) throws -> HeldMount {
+            let place = daemon.directory.appending("mount-\(number)")
+            mkdir(place, 0o700)
+            return try HeldMount(at: place, of: client)
+        }
+        var held = try (0..<Limits.mounts).map { try mount($0) }
+        let refused = #expect(throws: CofferError.self) { try mount(Limits.mounts) }
+        #expect(refused?.code == .notAvailable && refused?.retry == .later)
+        let words = "the daemon answers \(Limits.mounts) mounts, which is the most"
+        #expect(refused?.message.contains(words) == true, "\(refused?.message ?? "")")
+        for one in held { #expect(access("\(one.path)/a", F_OK) == 0, "\(one.path)") }
+        held.removeLast()
+        #expect(settles { (try? mount(Limits.mounts)) != nil })
     }
 }
