@@ -231,6 +231,37 @@ import Testing
         #expect(try kernel.ask(FUSE_GETATTR, 1, wanted, repeating: 4).error == 0)
     }
 
+    // MARK: Files that are open
+
+    @Test func `beyond the most files that may be open, one is opened when another one is closed`() throws {
+        // Each of them takes descriptors of this process.
+        var limit = rlimit()
+        getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        limit.rlim_cur = limit.rlim_max
+        setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        let kernel = try TestKernel()
+        // Of a file, all programs together have a handle that reads and one that writes.
+        let nodes = try (0...Limits.handlesOfMount / 2).map { number in
+            let node = try kernel.create("file-\(number)")
+            try kernel.release(node, O_RDWR)
+            return node
+        }
+        for node in nodes.dropLast() {
+            #expect(try kernel.open(node, O_RDONLY) == 0)
+            #expect(try kernel.open(node, O_RDWR) == 0)
+        }
+        #expect(kernel.mount.openFileCount == Limits.handlesOfMount)
+        let last = nodes[nodes.count - 1]
+        #expect(try kernel.open(last) == ENFILE)
+        #expect(try kernel.ask(FUSE_CREATE, 1, TestKernel.creation("other")).error == ENFILE)
+        #expect(try kernel.find("other") == nil)
+        #expect(try kernel.open(nodes[0], O_RDWR) == 0, "what is open is opened once more")
+        #expect(try kernel.write("x", to: nodes[1]) == 0)
+        for flags in [O_RDONLY, O_RDWR, O_RDWR] { try kernel.release(nodes[0], flags) }
+        #expect(try kernel.open(last) == 0)
+        #expect(try kernel.read(last) == "")
+    }
+
     // MARK: Numbers that nothing has
 
     @Test func `a number that no file has is ESTALE, and ends nothing`() throws {
