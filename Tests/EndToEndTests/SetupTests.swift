@@ -53,6 +53,10 @@ import Testing
         let opened = try daemon.coffer(["slot", "test", "--recovery-key-fd", "0"], input: Array(key.utf8))
         #expect(opened.status == 0, "\(opened.errors)")
         #expect(try daemon.connect().status().state == .unlocked)
+        let asked = (1...9).filter { made.shown.contains("\($0). ") }
+        #expect(asked == [1, 2, 3, 4], "\(made.shown)")
+        let readme = try String(contentsOfFile: "\(Project.root)/README.md", encoding: .utf8)
+        #expect(readme.contains(" a vault of your own: four questions, and a recovery key to print\n"))
     }
 
     @Test func `an empty answer is the usual time, and the login is left alone where no module is installed`() throws {
