@@ -50,6 +50,20 @@ import Testing
         #expect(try put(daemon, ["health/d"]).contains("as none (R8)"))
     }
 
+    @Test func `a default counts for files that are made without a put, before that of all new files`() throws {
+        let (daemon, _) = try daemon("[Default]\nName=health/**\nClass=complete\n")
+        let client = try daemon.connect()
+        func made(_ name: String) throws -> ProtectionClass? {
+            #expect(try daemon.coffer(["file", "create", name], input: [7]).status == 0)
+            return try client.fileInfo(try ItemName(name)).protectionClass
+        }
+        #expect(try made("health/a") == .complete)
+        #expect(try made("work/a") == .completeUntilFirstUserAuthentication)
+        #expect(try daemon.coffer(["protect", "/", "completeUnlessOpen", "--default"]).status == 0)
+        #expect(try made("health/b") == .complete)
+        #expect(try made("work/b") == .completeUnlessOpen)
+    }
+
     @Test func `a client has its defaults`() throws {
         let (daemon, _) = try daemon("[Default]\nClient=exe:\(Project.binaries)/coffer\nAccessible=AfterFirstUnlock\n")
         #expect(try put(daemon, ["token"], bytes: 20).contains("as AfterFirstUnlock (R6)"))
