@@ -110,6 +110,28 @@ import Testing
         #expect(waited.errors.contains("waiting for another apt: \(lock). It is held by process 7 (apt-get)\n"))
     }
 
+    @Test(arguments: ["running", "degraded", "offline"])
+    func `packaging/tools/apt stops a server that came along, where one was started`(state: String) throws {
+        let content = """
+            case "$*" in *--listfiles*) ;; *) exit 1 ;; esac
+            echo /usr/bin/hello
+            echo /usr/lib/systemd/system/hello@.service
+            echo /usr/lib/systemd/system/hello.socket
+            echo /usr/lib/systemd/system/hello.service
+            echo /lib/systemd/system/other.service
+
+            """
+        let manager = "if test $1 = is-system-running; then echo \(state); exit 1; fi\necho \"systemctl $*\" >&2\n"
+        let machine = Self.bare.merging(["dpkg-query": content, "systemctl": manager]) { $1 }
+        let installed = try run("tools/apt", ["install", "hello"], with: machine)
+        #expect(installed.status == 0, "\(installed.errors)")
+        let said = installed.errors.split(separator: "\n")
+        let isInstalled = try #require(said.firstIndex { $0.hasPrefix("apt-get") && $0.contains("install") })
+        let stopped = said[isInstalled...].filter { $0.hasPrefix("systemctl") }.map { String($0) }
+        let servers = state == "offline" ? [] : ["hello.service", "other.service"]
+        #expect(stopped == servers.map { "systemctl disable --quiet --now \($0)" }, "\(installed.errors)")
+    }
+
     @Test func `packaging/tools/apt ends with apt-get's own error`() throws {
         let refuses = ["apt-get": "echo 'E: Unable to locate package hello' >&2\nexit 100\n"]
         let refused = try run("tools/apt", ["install", "hello"], with: Self.bare.merging(refuses) { $1 })
