@@ -44,6 +44,16 @@ import Testing
         for verb in ["put NAME [FILE]", "slot remove SLOT", "keychain add", "file truncate"] {
             #expect(pages["coffer.1"]?.contains("\n   \(verb)") == true, "\(verb)")
         }
+        let examples = try #require(pages["coffer.1"]?.components(separatedBy: "\nEXAMPLES\n").last)
+        for line in ["coffer put github.com/token", "mkdir ~/Vault && coffer mount ~/Vault"] {
+            #expect(examples.contains("\n       \(line)\n"), "\(line)")
+        }
+        for page in ["coffer.1", "cofferd.8"] {
+            let files = try #require(pages[page]?.components(separatedBy: "\nFILES\n").last)
+            for path in ["/run/coffer/coffer.sock", "/var/lib/coffer", "/etc/coffer/cofferd.conf"] {
+                #expect(files.contains("       \(path), $XDG_"), "\(page): \(path)")
+            }
+        }
     }
 
     @Test(arguments: ["bash", "zsh", "fish"])
@@ -83,6 +93,34 @@ import Testing
             "systemd-analyze security --offline=yes --no-pager --threshold=15 packaging/systemd/cofferd.service"
         )
         #expect(security.status == 0, "\(security.text)")
+    }
+
+    /// The lines of a unit with settings, and those with comments.
+    private func unit(_ name: String) throws -> (settings: [Substring], comments: [Substring]) {
+        let text = try String(contentsOfFile: "\(Project.root)/packaging/systemd/\(name)", encoding: .utf8)
+        let lines = text.split(separator: "\n")
+        return (lines.filter { !$0.hasPrefix("#") && $0.contains("=") }, lines.filter { $0.hasPrefix("#") })
+    }
+
+    @Test func `mounts that are made later are out of the machine's daemon's view, and a user's unit says why not`()
+        throws
+    {
+        #expect(try unit("cofferd.service").settings.contains("MountFlags=private"))
+        let own = try unit("user/cofferd.service")
+        // They need a user namespace, which machines may forbid.
+        for setting in own.settings {
+            let needsNamespace = ["MountFlags", "Private", "ProtectSystem", "ProtectHome", "ProtectKernel"]
+            #expect(!needsNamespace.contains { setting.hasPrefix($0) }, "\(setting)")
+        }
+        #expect(own.comments.contains { $0.contains("MountFlags=: need a user namespace") })
+    }
+
+    @Test func `a backup that hangs ends after a day, and the timer makes the next one`() throws {
+        let settings = try unit("user/coffer-backup.service").settings
+        // A unit of this type may start forever, if it has no such setting.
+        #expect(settings.contains("Type=oneshot"))
+        let times = settings.filter { $0.hasPrefix("TimeoutStartSec=") }
+        #expect(times == ["TimeoutStartSec=1d"])
     }
 
     @Test(.enabled(if: FileManager.default.fileExists(atPath: "/usr/sbin/apparmor_parser")))
