@@ -48,6 +48,29 @@ import Testing
         try stepper.call(params)
     }
 
+    @Test func `a secret does not get the name of a symbolic link, which is named, and may get one below it`() throws {
+        try stepper.put("secret", [1])
+        _ = try symlink("s", "nowhere")
+        func message(_ body: () throws -> Void) -> String {
+            do { try body() } catch let error as CofferError where error.code == .duplicateItem {
+                return error.message
+            } catch { Issue.record(error) }
+            return ""
+        }
+        let attributes: [KeychainAttribute: AttributeValue] = [.service: .text(""), .account: .text("s")]
+        let refusals = [
+            message { try stepper.put("s", [1]) { $0.store = .keychain } },
+            message { try stepper.move(try ItemName("secret"), to: try ItemName("s"), replace: true) },
+            message {
+                let secret: SecretBytes? = try SecretBytes("x".utf8)
+                _ = try stepper.addKeychainItem(KeychainAddParameters(.genericPassword, attributes), secret: secret)
+            },
+        ]
+        for refusal in refusals { #expect(refusal.contains("there is a symbolic link 's' already"), "\(refusal)") }
+        try stepper.put("s/below", [1]) { $0.store = .keychain }
+        #expect(try stepper.list(prefix: "s/").items.map(\.name) == ["s/below"])
+    }
+
     @Test func `links are listed and described, and opening a symbolic one is refused`() throws {
         try put("d/f", [1, 2, 3])
         let second = try link("d/f", "d/g")

@@ -93,6 +93,7 @@ extension FileStore {
         case file
         /// A directory that was created explicitly.
         case madeDirectory
+        case symbolicLink
     }
 
     /// - Parameters:
@@ -109,7 +110,8 @@ extension FileStore {
     package func occupant(at spot: FileSpot) throws -> Occupant? {
         guard let place = try spot.place else { return nil }
         if place.kind == .file { return .file }
-        return place.stays || place.kind == .symbolicLink ? .madeDirectory : nil
+        if place.kind == .symbolicLink { return .symbolicLink }
+        return place.stays ? .madeDirectory : nil
     }
 
     /// Begins a walk through a directory.

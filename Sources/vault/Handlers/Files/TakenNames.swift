@@ -17,16 +17,20 @@ extension Catalog {
         if entry.isDirectory { try checkNoSecrets(in: entry, at: name, group) }
     }
 
-    /// Refuses a name that a directory has: a name is in one store at a time.
+    /// Refuses a name that a directory or a symbolic link has: a name is in one store at a time.
     ///
     /// A directory that was only made implicitly does not count: it disappears with its last entry.
     func checkNoDirectory(_ name: ItemName, in group: String) throws {
         try checkNoDirectory(at: files.spot(of: name, in: group))
     }
 
-    /// Refuses a name that a directory has.
+    /// Refuses a name that a directory or a symbolic link has.
     func checkNoDirectory(at spot: FileSpot) throws {
-        if try files.occupant(at: spot) == .madeDirectory { throw CofferError.isDirectory(spot.name) }
+        switch try files.occupant(at: spot) {
+        case .madeDirectory: throw CofferError.isDirectory(spot.name)
+        case .symbolicLink: throw CofferError.isLink(spot.name)
+        case .file, nil: return
+        }
     }
 
     /// Refuses a name that a secret has: a name is in one store at a time.
@@ -66,6 +70,15 @@ extension CofferError {
             .duplicateItem,
             "there is a directory \(name.quoted) already",
             hint: "choose another name, or remove the directory",
+            operation: .write
+        )
+    }
+
+    static func isLink(_ name: ItemName) -> CofferError {
+        CofferError(
+            .duplicateItem,
+            "there is a symbolic link \(name.quoted) already",
+            hint: "choose another name, or remove the link",
             operation: .write
         )
     }

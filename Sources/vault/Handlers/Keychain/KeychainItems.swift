@@ -70,6 +70,7 @@ extension KeychainHandlers {
         switch try catalog.files.occupant(of: name, in: attributes.group) {
         case nil: return
         case .madeDirectory: throw CofferError.isDirectory(name)
+        case .symbolicLink: throw CofferError.isLink(name)
         case .file:
             throw CofferError(
                 .duplicateItem,
