@@ -14,6 +14,13 @@ struct ClaimsTests {
         #expect(!claims.isTaken(.keys))
     }
 
+    @Test mutating func `who has a claim has it when it asks again, and gives it back once`() {
+        let taken = [1, 2, 1].map { claims.take(.keys, for: $0, of: 1) }
+        #expect(taken == [true, false, true])
+        let next = (0..<2).map { _ in claims.release(.keys) }
+        #expect(next == [2, nil])
+    }
+
     @Test mutating func `who waits no longer is passed over`() {
         for request in 1...3 { _ = claims.take(.keys, for: request, of: 1) }
         claims.withdraw(2)

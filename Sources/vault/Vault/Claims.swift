@@ -30,7 +30,7 @@ package struct Claims {
 
     package init() {}
 
-    /// Takes a claim, or queues for it.
+    /// Takes a claim, or queues for it; a request may take one again that it holds.
     ///
     /// - Parameters:
     ///   - claim: The claim.
@@ -38,10 +38,11 @@ package struct Claims {
     ///   - party: The tenant, for the round robin.
     /// - Returns: Whether the request holds it now.
     package mutating func take(_ claim: Claim, for request: Int, of party: Int) -> Bool {
-        if entries[claim] == nil {
+        guard let entry = entries[claim] else {
             entries[claim] = Entry(holder: request)
             return true
         }
+        if entry.holder == request { return true }
         entries[claim]?.waiting.append(request, for: party)
         return false
     }

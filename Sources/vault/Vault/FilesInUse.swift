@@ -18,7 +18,7 @@ package struct FilesInUse {
     /// Whether so many wait that another one must not wait.
     package var areTooMany: Bool { closed.count >= Limits.closedFiles }
 
-    /// Notes a file that was closed.
+    /// Notes a file that was closed, or whose sync has failed.
     ///
     /// - Returns: Whether it was not noted before.
     package mutating func noteClosed(_ file: OpenFile, by origin: Int32?) -> Bool {
@@ -29,9 +29,6 @@ package struct FilesInUse {
         if closed[index].origin != origin { closed[index].origin = nil }
         return false
     }
-
-    /// Notes a closed file again, whose sync has failed or whose content was changed meanwhile.
-    package mutating func noteAgain(_ file: ChangedFile) { closed.append(file) }
 
     /// Takes closed files out, the earliest first.
     package mutating func takeClosed(upTo count: Int = .max) -> [ChangedFile] {

@@ -157,12 +157,11 @@ extension FileHandlers {
     private func endSync(of files: [ChangedFile], _ store: FileStore) {
         for closed in files {
             let file = closed.file
-            if file.hasUnsyncedChunks && !file.isUnlinked && openCatalog?.files === store {
-                shared.filesInUse.noteAgain(closed)
-            } else {
-                file.use.handleCount -= 1
-                store.openFiles.close(file)
-            }
+            let isChanged = file.hasUnsyncedChunks && !file.isUnlinked && openCatalog?.files === store
+            // Who has opened and closed it meanwhile has noted it.
+            if isChanged && shared.filesInUse.noteClosed(file, by: closed.origin) { continue }
+            file.use.handleCount -= 1
+            store.openFiles.close(file)
         }
     }
 }
