@@ -22,26 +22,38 @@ extension KernelMount {
                 return request.end(page.answer)
             }
         }
-        var next = cookie < 3 ? nil : cookie
-        while true {
-            let found = try store.numbered.entries(
-                inDirectory: row(request.node),
-                of: group,
-                after: next,
-                limit: page.roomForEntries
-            )
-            for entry in found.entries {
-                let attributes = isWhole ? self.entry(entry.attributes) : nil
-                let number = UInt64(clamping: entry.attributes.inode)
-                let type = entry.attributes.type
-                guard page.add(entry.name, number: number, type: type, cookie: entry.cookie, attributes) else {
-                    return request.end(page.answer)
-                }
+        return try list(after: cookie < 3 ? nil : cookie, page, isWhole, request)
+    }
+
+    /// Adds entries to a part of a listing until it is full: an empty part would end the listing, though what follows what can't
+    /// be shown may be shown.
+    private func list(
+        after cookie: UInt64?,
+        _ begun: DirectoryPage,
+        _ isWhole: Bool,
+        _ request: KernelRequest
+    ) throws -> Step {
+        var page = begun
+        let found = try store.numbered.entries(
+            inDirectory: row(request.node),
+            of: group,
+            after: cookie,
+            limit: min(page.roomForEntries, Limits.entriesPerQuantum)
+        )
+        for entry in found.entries {
+            let attributes = isWhole ? self.entry(entry.attributes) : nil
+            let number = UInt64(clamping: entry.attributes.inode)
+            let type = entry.attributes.type
+            guard page.add(entry.name, number: number, type: type, cookie: entry.cookie, attributes) else {
+                return request.end(page.answer)
             }
-            guard !found.isEnd, page.roomForEntries > 0, let last = found.entries.last else { break }
-            next = last.cookie
         }
-        return request.end(page.answer)
+        guard !found.isEnd, page.roomForEntries > 0, let last = found.last else { return request.end(page.answer) }
+        return .again { [self, page] in
+            do { return try list(after: last, page, isWhole, request) } catch let failure as Errno {
+                return request.end(.failure(failure))
+            }
+        }
     }
 }
 

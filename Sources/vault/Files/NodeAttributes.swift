@@ -125,14 +125,14 @@ package struct NumberedNodes {
     ///   - group: The caller's group.
     ///   - cookie: The place behind which to begin; `nil` for the first.
     ///   - limit: The most entries that are looked at.
-    /// - Returns: The entries; and whether these were the last ones.
+    /// - Returns: The entries; the place of the last one that was looked at; and whether none follow.
     /// - Throws: ``DatabaseError``.
     package func entries(
         inDirectory directory: Int64,
         of group: String,
         after cookie: UInt64?,
         limit: Int
-    ) throws -> (entries: [NumberedEntry], isEnd: Bool) {
+    ) throws -> (entries: [NumberedEntry], last: UInt64?, isEnd: Bool) {
         // Two names of a directory whose tags begin with the same 62 bits would have one place. Tags are keyed hashes: of a
         // million names, that happens once in ten million directories.
         let start = cookie.map { FileTree.tagEnd(behind: $0) } ?? []
@@ -147,7 +147,7 @@ package struct NumberedNodes {
             let attributes = try attributes(of: entry)
             entries.append(NumberedEntry(name: name, attributes: attributes, cookie: FileTree.cookie(of: tag)))
         }
-        return (entries, tags.count < limit)
+        return (entries, tags.last.map { FileTree.cookie(of: $0) }, tags.count < limit)
     }
 
     /// The path of a node: of several names that of one that can be read.
@@ -162,7 +162,7 @@ package struct NumberedNodes {
         return directory + name.metadata.name
     }
 
-    /// The files whose content may be in caches outside: those whose class a lock can end.
+    /// The files and symbolic links whose content may be in caches outside: those whose class a lock can end.
     ///
     /// - Parameters:
     ///   - number: The number behind which to begin.
@@ -195,7 +195,7 @@ extension FileTree {
     fileprivate func fileNumbers(behind number: Int64, limit: Int) throws -> [Int64] {
         var numbers: [Int64] = []
         try connection.rows(
-            "SELECT id FROM file_nodes WHERE id > ? AND kind = 2 AND class_key <> 5 ORDER BY id LIMIT ?",
+            "SELECT id FROM file_nodes WHERE id > ? AND kind IN (2, 3) AND class_key IS NOT 5 ORDER BY id LIMIT ?",
             .integer(number),
             .integer(Int64(limit))
         ) { row in
