@@ -44,6 +44,17 @@ import Testing
         #expect(try kernel.ask(FUSE_READDIR, directory, TestKernel.bytes(of: fuse_read_in())).body.isEmpty)
     }
 
+    @Test func `of directories that were removed, no more than a bound are remembered`() throws {
+        let kernel = try TestKernel()
+        var removed: [UInt64] = []
+        for _ in 0...Limits.removedDirectoriesOfMount {
+            removed.append(try kernel.mkdir("d"))
+            #expect(try kernel.ask(FUSE_RMDIR, 1, TestKernel.text("d")).error == 0)
+        }
+        #expect(removed.filter { (try? kernel.attributes($0)) != nil }.count == Limits.removedDirectoriesOfMount)
+        #expect(try kernel.find("d") == nil)
+    }
+
     @Test func `unlink of a directory is EISDIR, rmdir of a file ENOTDIR`() throws {
         let kernel = try TestKernel()
         _ = try kernel.mkdir("d")
@@ -72,6 +83,17 @@ import Testing
                 offset = (end + 7) & ~7
             }
             try between()
+        }
+    }
+
+    @Test func `a listing has what is behind any number of entries of other groups`() throws {
+        let stepper = try Stepper(passcode: nil)
+        for number in 0..<1000 { try stepper.call(FileMkdirParameters(name: ItemName("d\(number)"), group: "other")) }
+        try stepper.commit()
+        let kernel = try TestKernel(stepper)
+        for name in ["a", "b", "c"] { try kernel.release(kernel.create(name), O_RDWR) }
+        for pageBytes: UInt32 in [512, 4096] {
+            #expect(try list(kernel, pageBytes: pageBytes).sorted() == [".", "..", "a", "b", "c"])
         }
     }
 

@@ -43,6 +43,25 @@ struct MountSpaceTests {
         #expect(try mount.daemon.coffer(["doctor"]).status == 0)
     }
 
+    @Test func `a hole of any length is punched, and found, while others are served`() throws {
+        let mount = try MountedVault()
+        let file = try OpenDescriptor(mount.appending("a"), O_RDWR | O_CREAT)
+        // More pieces than one step punches, and than one step looks at.
+        let count = 6 << 20
+        fill(file, count, by: 4096)
+        #expect(seek(file, 0, Self.hole) == count)
+        #expect(GNUCalls.allocate(file.number, mode: GNUCalls.punchHole, at: 0, count: count - 4096) == 0)
+        #expect(seek(file, 0, Self.data) == count - 4096)
+        #expect(try file.read(2, at: count - 4097).get() == "\0x")
+        let end = 1 << 40
+        #expect(errnoOf { Int(ftruncate(file.number, off_t(end))) } == 0)
+        #expect(file.write("x", at: end - 1) == 0)
+        #expect(GNUCalls.allocate(file.number, mode: GNUCalls.punchHole, at: 0, count: end) == 0)
+        #expect(seek(file, 0, Self.data) == -Int(ENXIO))
+        #expect(file.sync() == 0)
+        #expect(try mount.daemon.coffer(["doctor"]).status == 0)
+    }
+
     /// `SEEK_DATA` and `SEEK_HOLE`.
     private static let (data, hole) = (Int32(3), Int32(4))
 

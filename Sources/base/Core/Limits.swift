@@ -188,6 +188,10 @@ public enum Limits {
     /// Changes that wait until a mount's kernel is told of them: it takes a notice within microseconds, unless a client takes
     /// requests from its own mount.
     package static let noticesOfMount = 64 << 10
+    /// Nodes that a mount's kernel knows: of as many it remembers some gigabytes.
+    package static let nodesOfMount = 4 << 20
+    /// Directories of a mount that were removed while programs may be in them.
+    package static let removedDirectoriesOfMount = 1024
     /// Users whose rights are remembered for a mount.
     package static let usersOfMount = 64
     /// The bytes that a daemon leaves to the next one of a mount.
@@ -201,6 +205,8 @@ public enum Limits {
     package static let kernelRequestsInBackground = 12
     /// Requests of a mount that are carried out at a time: each may have ``framePayloadBytes`` of content.
     package static let kernelRequestsAtOnce = 16
+    /// Requests of all mounts from which on each mount has one at a time.
+    package static let kernelRequestsOfMounts = 24
     /// Messages of the kernel that are taken before other work gets its turn, if none is a request.
     package static let kernelMessagesAtOnce = 64
     /// Files that all connections have open together: within the descriptor limit of the daemon.

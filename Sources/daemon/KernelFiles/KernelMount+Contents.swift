@@ -58,7 +58,7 @@ extension KernelMount {
         return try dropRevoked(node, request, call) { [self] in
             try handlers.file.fileOpen(params, call).answering(request) { [self] reply in
                 guard let opened = reply.value as? FileOpenResult else { throw Errno.readFailed }
-                keep(opened.handle, writes: mode.writes, of: node, mode)
+                try keep(opened.handle, writes: mode.writes, of: node, mode)
                 return try next()
             }
         }
@@ -67,7 +67,12 @@ extension KernelMount {
     /// Keeps a handle for all programs that open the node.
     ///
     /// - Parameter mode: How a program opens it; `nil` if it has it open already.
-    func keep(_ handle: Int64, writes: Bool, of node: UInt64, _ mode: OpenMode?) {
+    /// - Throws: `ESTALE` if the handle is of another file, to which the path of the node has led meanwhile.
+    func keep(_ handle: Int64, writes: Bool, of node: UInt64, _ mode: OpenMode?) throws {
+        guard try caller.handles[handle].file.inode == row(node) else {
+            drop(handle)
+            throw Errno.stale
+        }
         if let surplus = openFiles.add(handle, writes: writes, to: node, asAskedFor: mode) { drop(surplus) }
     }
 
@@ -124,7 +129,7 @@ extension KernelMount {
             )
             return try handlers.file.fileOpen(params, call).answering(request) { [self] reply in
                 guard let opened = reply.value as? FileOpenResult else { throw Errno.readFailed }
-                keep(opened.handle, writes: writes, of: node, nil)
+                try keep(opened.handle, writes: writes, of: node, nil)
                 return try next(opened.handle)
             }
         }
@@ -149,7 +154,7 @@ extension KernelMount {
             let params = FileOpenParameters(name: name, access: .read, group: group)
             return try handlers.file.fileOpen(params, call).answering(request) { [self] reply in
                 guard let opened = reply.value as? FileOpenResult else { throw Errno.readFailed }
-                keep(opened.handle, writes: false, of: node, nil)
+                try keep(opened.handle, writes: false, of: node, nil)
                 return try closeWriter()
             }
         }
@@ -212,6 +217,7 @@ extension KernelMount {
             guard let opened = reply.value as? FileOpenResult else { throw Errno.readFailed }
             // A file that can't be cut must not stay open.
             call.atEnd { [self] in drop(opened.handle) }
+            guard try caller.handles[opened.handle].file.inode == row(node) else { throw Errno.stale }
             return try cut(opened.handle) { [self] in try close([opened.handle], request, call, then: next) }
         }
     }
@@ -268,7 +274,7 @@ extension KernelMount {
         return try handlers.file.filePunch(params, call).answering(request) { [self] reply in
             guard let done = reply.value as? FileByteCount, done.byteCount > 0 else { throw Errno.readFailed }
             let next = range.lowerBound + min(done.byteCount, length)
-            return try punch(next..<range.upperBound, handle, request, call)
+            return .again { [self] in try punch(next..<range.upperBound, handle, request, call) }
         }
     }
 
@@ -301,7 +307,8 @@ extension KernelMount {
             if extent.byteCount == 0 || extent.isHole == wantsHole {
                 return request.end(.bytes(bytes(of: fuse_lseek_out(offset: UInt64(place)))))
             }
-            return try seek(from: place + extent.byteCount, start, wantsHole: wantsHole, handle, request, call)
+            let next = place + extent.byteCount
+            return .again { [self] in try seek(from: next, start, wantsHole: wantsHole, handle, request, call) }
         }
     }
 }

@@ -37,9 +37,13 @@ extension KernelMount {
     }
 
     /// The path of a directory, which is remembered until something is renamed.
+    ///
+    /// What was renamed just now, and may be undone, is told once it is committed: until then nothing is remembered.
     private func directoryPath(_ node: UInt64) throws -> String {
-        if let known = nodes.path(of: node) { return known }
+        let isSettled = handlers.shared.vault.openCatalog?.hasChanges == false
+        if isSettled, let known = nodes.path(of: node) { return known }
         let path = try path(of: node)
+        if !isSettled { return path }
         nodes.keep(path, of: node)
         return path
     }

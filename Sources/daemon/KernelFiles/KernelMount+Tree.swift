@@ -77,11 +77,11 @@ extension KernelMount {
     ) throws -> Step {
         let params = try creation(of: name, opening, mode, request)
         return try handlers.file.fileOpen(params, call).answering(request) { [self] reply in
-            guard let opened = reply.value as? FileOpenResult, let made = try find(name, in: request.node) else {
-                throw Errno.readFailed
-            }
+            guard let opened = reply.value as? FileOpenResult else { throw Errno.readFailed }
+            // Not the file that has the name now: another client may have renamed one over it.
+            let made = try store.numbered.attributes(of: caller.handles[opened.handle].file)
             let node = UInt64(clamping: made.inode)
-            keep(opened.handle, writes: true, of: node, opening)
+            try keep(opened.handle, writes: true, of: node, opening)
             openFiles.set(node, mayHaveSpecialBits: UInt32(made.mode) & (S_ISUID | S_ISGID) != 0)
             return request.end(.nodes([node], bytes(of: entry(made)) + bytes(of: Self.opened)))
         }
@@ -142,8 +142,8 @@ extension KernelMount {
             return try remove(path, request, call) { .done }
         }
         if isDirectory != (found.type == .directory) { throw Errno(isDirectory ? ENOTDIR : EISDIR) }
-        return try remove(path, request, call) { [self] in
-            if isDirectory { nodes.remove(UInt64(clamping: found.inode), found.removed) }
+        return try remove(path, request, call) {
+            if isDirectory { request.removed = found.removed }
             return .done
         }
     }

@@ -65,6 +65,9 @@ package final class KernelMount {
         caller.choice.defersSyncs = true
     }
 
+    /// Whether the mount is to end: its client takes messages away, and more waits or is remembered than is bounded.
+    package var isOverfull: Bool { notifier.isOverfull || nodes.areTooMany }
+
     // MARK: Receiving
 
     /// What has come from the kernel.
@@ -191,6 +194,7 @@ package final class KernelMount {
     package func answer(_ request: KernelRequest, _ reply: consuming Reply?) {
         let unique = request.header.unique
         if request.header.isRepeated { memory?.end() }
+        if let removed = request.removed { nodes.remove(UInt64(clamping: removed.inode), removed) }
         switch request.answer {
         case .done: device.answer(unique)
         case .failure(let failure): device.answer(unique, error: failure.code)
@@ -212,6 +216,8 @@ package final class KernelMount {
     /// Answers a request that has failed.
     package func refuse(_ request: KernelRequest, _ error: CofferError) {
         if request.header.isRepeated { memory?.end() }
+        // What it has noted of the mode may have been undone.
+        openFiles.noteSpecialBits(of: request.node)
         var failure = Errno(error)
         if case .write(_, let kind) = request.operation, kind.contains(.mapped), failure.code == EACCES {
             // Names of files are secret; `find -inum` finds it by the number.
@@ -239,13 +245,16 @@ extension Reply? {
 /// It may forget one after it has looked it up again: so the counts decide, not the order.
 struct KnownNodes {
     private var counts: [UInt64: UInt64] = [:]
-    /// Directories that were removed, and that programs may be in.
+    /// Directories that were removed, and that programs may be in: some of them, if there are too many.
     private var removed: [UInt64: NodeAttributes] = [:]
     /// The paths of directories in which something was looked for or changed last.
     private var paths: [UInt64: String] = [:]
 
     /// Whether the kernel has the attributes of the root, which it does not look up.
     var hasRoot = false
+
+    /// Whether the kernel would need gigabytes for as many: a client takes the messages away that say what it has forgotten.
+    var areTooMany: Bool { counts.count > Limits.nodesOfMount }
 
     /// All of them, without the root.
     var all: [UInt64] { Array(counts.keys) }
@@ -281,7 +290,9 @@ struct KnownNodes {
     /// Notes that a directory was removed.
     mutating func remove(_ number: UInt64, _ attributes: NodeAttributes) {
         paths[number] = nil
-        if counts[number] != nil { removed[number] = attributes }
+        guard counts[number] != nil else { return }
+        if removed.count >= Limits.removedDirectoriesOfMount, let one = removed.keys.first { removed[one] = nil }
+        removed[number] = attributes
     }
 
     /// A directory that was removed, and that the kernel still knows.

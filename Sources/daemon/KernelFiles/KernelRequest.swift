@@ -15,6 +15,8 @@ package final class KernelRequest {
     let payloadByteCount: Int
     /// The path of its file, for the audit; `nil` if it is unknown.
     package internal(set) var name: String?
+    /// The directory that it removes, which programs may be in.
+    var removed: NodeAttributes?
     /// The answer, once it has been carried out.
     var answer = KernelAnswer.done
 

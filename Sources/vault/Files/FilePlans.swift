@@ -168,7 +168,8 @@ package struct FilePlans {
                 )
             )
         }
-        let end = (last + 1) * chunkBytes
+        let next = pieces.isEmpty && holes.isEmpty ? try nextWritten(behind: last, in: file) : last + 1
+        let end = next * chunkBytes
         return ZeroingPlan(
             writes: WritePlan(content: file.content, pieces: pieces),
             holes: holes,
