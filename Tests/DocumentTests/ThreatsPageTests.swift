@@ -113,6 +113,10 @@ import Testing
             "credentialConnections": Limits.credentialConnections, "agentConnections": Limits.agentConnections,
             "closedFiles": Limits.closedFiles, "mounts": Limits.mounts, "handlesOfMount": Limits.handlesOfMount,
             "unsyncedBytes": Int(Limits.unsyncedBytes), "noticesOfMount": Limits.noticesOfMount,
+            "nodesOfMount": Limits.nodesOfMount,
+            "removedDirectoriesOfMount": Limits.removedDirectoriesOfMount,
+            "kernelRequestsAtOnce": Limits.kernelRequestsAtOnce,
+            "kernelRequestsOfMounts": Limits.kernelRequestsOfMounts,
         ]
         let text = rows.map { $0[2] + $0[3] }.joined(separator: "\n")
         for (name, value) in named {

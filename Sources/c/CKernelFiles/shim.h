@@ -3,7 +3,14 @@
 #include <linux/falloc.h>
 #include <linux/fs.h>
 #include <linux/fuse.h>
+#include <sys/ioctl.h>
 #include <sys/xattr.h>
+
+// Makes a device that was just opened another end of the mount of one that is in use; -1 with errno if it can't be.
+static inline int coffer_fuse_clone(int device, int other) {
+    uint32_t number = (uint32_t)other;
+    return ioctl(device, FUSE_DEV_IOC_CLONE, &number);
+}
 
 // Since version 7.40 of the protocol: a process that takes over asks for the requests that the one before had read.
 #define COFFER_FUSE_HAS_RESEND (1ULL << 39)

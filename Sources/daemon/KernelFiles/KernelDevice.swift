@@ -9,8 +9,18 @@ internal import Glibc
 package final class KernelDevice: Sendable {
     package let descriptor: OwnedDescriptor
 
-    /// - Parameter descriptor: An open `/dev/fuse` of a mount, which does not block.
+    /// - Parameter descriptor: An open `/dev/fuse` of a mount, which does not block, and whose flags nobody else can change.
     package init(_ descriptor: consuming OwnedDescriptor) { self.descriptor = descriptor }
+
+    /// Opens another end of the mount that a client has passed.
+    ///
+    /// The flags of what is passed stay the client's as well: it could have a read of the daemon wait for ever.
+    package convenience init(besides passed: borrowing OwnedDescriptor) throws(SystemError) {
+        let own = unsafe open("/proc/self/fd/\(passed.number)", O_RDWR | O_NONBLOCK | O_CLOEXEC)
+        guard own >= 0 else { throw SystemError("open of /dev/fuse") }
+        self.init(OwnedDescriptor(owning: own))
+        guard coffer_fuse_clone(own, passed.number) == 0 else { throw SystemError("ioctl of /dev/fuse") }
+    }
 
     /// What a read of the device has given.
     enum Arrival {
@@ -26,6 +36,7 @@ package final class KernelDevice: Sendable {
         while true {
             let count = unsafe Glibc.read(descriptor.number, buffer.baseAddress, buffer.count)
             if count > 0 { return .message(byteCount: count) }
+            if count == 0 { return .ended }
             switch errno {
             // A request that was taken back before it was read.
             case EINTR, ENOENT: continue

@@ -5,18 +5,25 @@ internal import CofferVault
 // What the kernel is told: changes by other clients, and locks.
 extension KernelMount {
     /// Has the kernel write mapped memory of open files back, while the keys are there.
-    package func writeBack() { notifier.drop(nodes: openFiles.nodes) }
+    package func writeBack() {
+        notifier.drop(nodes: openFiles.nodes)
+        if isResumed { dropEverything() }
+    }
 
     /// Has the kernel drop all contents and attributes, whatever the classes: a class may have changed just now.
     ///
     /// - Parameter withNames: Whether names are sealed as well.
     package func dropAll(withNames: Bool) {
         nodes.forgetPaths()
-        var known = nodes.all
-        if isResumed { known += (try? filesOfStore()) ?? [] }
-        notifier.drop(allNodes: known)
+        dropEverything()
         dropDirectory(Self.root)
         if withNames { notifier.dropAllEntries() }
+    }
+
+    /// Has the kernel drop the contents and attributes of all that it may know.
+    private func dropEverything() {
+        guard isResumed else { return notifier.drop(allNodes: nodes.all) }
+        do { notifier.drop(allNodes: nodes.all + (try filesOfStore())) } catch { notifier.giveUp() }
     }
 
     /// All files that a lock can end.

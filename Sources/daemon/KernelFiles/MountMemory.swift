@@ -35,7 +35,7 @@ package final class MountMemory {
     /// - Returns: Whether it may be: not if it has ended two daemons.
     package func begin(_ unique: UInt64) -> Bool {
         let (last, count) = pair(at: 0)
-        note(unique, last == unique ? count + 1 : 1, at: 0)
+        note(unique, last == unique ? count &+ 1 : 1, at: 0)
         return last != unique || count < 2
     }
 

@@ -52,6 +52,12 @@ package final class MountNotifier: Sendable {
     /// Only a client that takes requests from its own mount holds notices up for so long.
     package var isOverfull: Bool { state.withLock(\.isOverfull) }
 
+    /// Whether notices wait for the kernel, or are on their way.
+    package var isRunning: Bool { state.withLock(\.isRunning) }
+
+    /// Has the mount end: it is not known what the kernel is to drop.
+    func giveUp() { change { ($0.waiting, $0.isOverfull) = (Notices(), true) } }
+
     /// Has the kernel drop the contents and the attributes of nodes.
     func drop(nodes: some Sequence<UInt64>) { add { $0.nodes.formUnion(nodes) } }
 
@@ -69,13 +75,18 @@ package final class MountNotifier: Sendable {
     /// Confirms once, after everything that was to be dropped before.
     package func confirmDrops() { add { $0.confirmationCount += 1 } }
 
-    private func add(_ change: (inout Notices) -> Void) {
+    private func add(_ body: (inout Notices) -> Void) {
+        change { state in
+            if state.isOverfull { return }
+            body(&state.waiting)
+            guard state.waiting.nodes.count + state.waiting.entries.count > Limits.noticesOfMount else { return }
+            (state.waiting, state.isOverfull) = (Notices(), true)
+        }
+    }
+
+    private func change(_ body: (inout State) -> Void) {
         let starts = state.withLock { state in
-            if state.isOverfull { return false }
-            change(&state.waiting)
-            if state.waiting.nodes.count + state.waiting.entries.count > Limits.noticesOfMount {
-                (state.waiting, state.isOverfull) = (Notices(), true)
-            }
+            body(&state)
             defer { state.isRunning = true }
             return !state.isRunning
         }

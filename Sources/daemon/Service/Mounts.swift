@@ -20,6 +20,8 @@ final class Mounts {
         var others: [MountOwner: AccessRights] = [:]
         /// Whether the kernel may have requests.
         var isReady = false
+        /// Whether it is not listened to, because so many of its requests are being carried out.
+        var isPaused = false
         /// How many locks the kernel has not confirmed: it may still have pages of before.
         var unconfirmedCount = 0
 
@@ -29,6 +31,8 @@ final class Mounts {
     private let part: ServerPart
     private var all: [Int32: Mounted] = [:]
     private var lastNumber: Int32 = 0
+    /// Mounts that have ended, and whose kernel still has a notice to take: a client may hold that up.
+    private var ending: [KernelMount] = []
     /// The mounts that may have requests, each once, in the order in which they are asked.
     private var ready: [Mounted] = []
     /// The mounts whose kernel has dropped what it was to drop, and for how many locks.
@@ -47,8 +51,12 @@ final class Mounts {
     private func confirm(_ number: Int32, _ count: Int) {
         guard let mounted = all[number] else { return }
         mounted.unconfirmedCount = max(0, mounted.unconfirmedCount - count)
-        guard mounted.mount.notifier.isOverfull else { return }
-        mounting.report("a mount ends: its kernel was not told more than \(Limits.noticesOfMount) changes")
+        endIfOverfull(mounted)
+    }
+
+    private func endIfOverfull(_ mounted: Mounted) {
+        guard mounted.mount.isOverfull else { return }
+        mounting.report("a mount ends: its kernel takes no notice of changes, or does not say what it has forgotten")
         end(mounted)
     }
 
@@ -65,17 +73,19 @@ final class Mounts {
     ///   - client: Whose it is.
     ///   - descriptor: Its kernel's end.
     func add(_ facts: MountFacts, of client: Caller, _ descriptor: consuming OwnedDescriptor) throws(CofferError) {
-        guard all.count < Limits.mounts else {
+        ending.removeAll { !$0.notifier.isRunning }
+        let used = all.values.map(\.mount) + ending
+        let held = used.count { $0.caller.tenant == client.tenant }
+        guard FairShare.left(holding: held, used: used.count, of: Limits.mounts) > 0 else {
             throw CofferError(
                 .notAvailable,
-                "the daemon answers \(Limits.mounts) mounts, which is the most",
+                "the daemon answers \(held) mounts of yours, and \(Limits.mounts) of all users at most",
                 hint: "'coffer umount' ends one",
                 retry: .later
             )
         }
         do {
-            try UnixSocket.setNonBlocking(descriptor)
-            try begin(facts, of: client, KernelDevice(descriptor))
+            try begin(facts, of: client, KernelDevice(besides: descriptor))
         } catch {
             throw CofferError(mapping: error, "can't answer the mount")
         }
@@ -89,7 +99,7 @@ final class Mounts {
         agreed abilities: KernelAbilities? = nil
     ) throws -> Mounted {
         if buffer == nil { buffer = try SecretBytes(zeros: KernelMount.messageBytes) }
-        lastNumber += 1
+        repeat { lastNumber = lastNumber == .max ? 1 : lastNumber + 1 } while all[lastNumber] != nil
         let caller = Caller(client.identity, client.rights, of: client.tenant, mount: lastNumber)
         let (number, confirmations) = (lastNumber, confirmations)
         let mount = KernelMount(facts, of: caller, on: device, agreed: abilities, part.handlers) { [part] line in
@@ -110,6 +120,7 @@ final class Mounts {
         if let watch = mounted.watch { part.loop.unwatch(watch) }
         mounted.watch = nil
         all[mounted.number] = nil
+        if mounted.mount.notifier.isRunning { ending.append(mounted.mount) }
         if let name = mounted.keptName { removeKept(name) }
         // A request that is being carried out may use the handles: then they are released at its end.
         if mounted.mount.requestCount == 0 { part.handlers.file.releaseHandles(of: mounted.mount.caller) }
@@ -120,12 +131,23 @@ final class Mounts {
     func didAnswer(_ mount: KernelMount) {
         mount.requestCount -= 1
         if let mounted = all.values.first(where: { $0.mount === mount }) {
-            guard mount.requestCount == Limits.kernelRequestsAtOnce - 1, let watch = mounted.watch else { return }
-            try? part.loop.change(watch, to: .readable)
-            note(mounted)
+            endIfOverfull(mounted)
         } else if mount.requestCount == 0 {
             part.handlers.file.releaseHandles(of: mount.caller)
         }
+        for mounted in all.values where mounted.isPaused && mayAsk(mounted) {
+            mounted.isPaused = false
+            if let watch = mounted.watch { try? part.loop.change(watch, to: .readable) }
+            note(mounted)
+        }
+    }
+
+    /// Whether another request of a mount may be taken: each holds what it reads or writes in locked memory.
+    private func mayAsk(_ mounted: Mounted) -> Bool {
+        let own = mounted.mount.requestCount
+        if own == 0 { return true }
+        let sum = all.values.reduce(0) { $0 + $1.mount.requestCount }
+        return own < Limits.kernelRequestsAtOnce && sum < Limits.kernelRequestsOfMounts
     }
 
     /// Ends the mounts whose clients have other rights now.
@@ -233,8 +255,9 @@ final class Mounts {
             let mounted = ready.removeFirst()
             mounted.isReady = false
             guard let watch = mounted.watch else { continue }
-            if mounted.mount.requestCount == Limits.kernelRequestsAtOnce {
-                // Each holds what it reads or writes in locked memory; the others wait in the kernel.
+            guard mayAsk(mounted) else {
+                // The others wait in the kernel.
+                mounted.isPaused = true
                 try? part.loop.change(watch, to: [])
                 continue
             }
