@@ -56,6 +56,17 @@ import Testing
         #expect(try stepper.perform(.keychainUpdate, change).failure?.code == .dataTooLarge)
     }
 
+    @Test func `a name of an attribute that is too long for a file is refused`() throws {
+        let stepper = try Stepper()
+        for count in [300, 70_000] {
+            var user = JSONObject()
+            user.set(String(repeating: "x", count: count), "value")
+            let params: JSONObject = ["name": "a", "store": "file", "user": .object(user)]
+            #expect(try stepper.perform(.itemPut, params, [1]).failure?.code == .dataTooLarge)
+        }
+        #expect(try stepper.perform(.itemPut, ["name": "a", "store": "file"], [1]).failure == nil)
+    }
+
     @Test func `a symbolic link has no class, and a change of all in a directory passes over it`() throws {
         let stepper = try Stepper()
         #expect(try stepper.perform(.fileMkdir, ["name": "d"]).failure == nil)

@@ -33,8 +33,18 @@ package struct ExtendedAttributes: Equatable, Sendable {
 
     private func index(of name: String) -> Int? { all.firstIndex { $0.name.utf8.elementsEqual(name.utf8) } }
 
-    /// Refuses more attributes than a node may have.
+    /// Refuses more attributes than a node may have, and longer names.
     func check(of subject: String) throws(CofferError) {
+        if let long = all.first(where: { $0.name.utf8.count > Limits.extendedAttributeNameBytes }) {
+            throw CofferError(
+                .dataTooLarge,
+                "\(subject) can't have the extended attribute \(quotedForDisplay(long.name)): a name has at most"
+                    + " \(Limits.extendedAttributeNameBytes) bytes",
+                hint: "choose a shorter name for it",
+                operation: .write,
+                reason: .nameTooLong
+            )
+        }
         if all.count <= Limits.extendedAttributes && byteCount <= Limits.extendedAttributesBytes { return }
         throw CofferError(
             .dataTooLarge,
