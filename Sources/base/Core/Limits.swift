@@ -199,6 +199,9 @@ public enum Limits {
     /// The seconds for which the kernel believes the attributes and the name of a file: a notice ends them when another client
     /// changes the file.
     package static let kernelBelievesSeconds: UInt64 = 3600
+    /// The seconds for which the kernel believes that a file has a name, if it can't be told to look all names up again when
+    /// they are sealed.
+    package static let kernelBelievesNamesSeconds: UInt64 = 60
     /// The seconds for which the kernel does not ask again for a name that no file has.
     package static let kernelBelievesMissingSeconds: UInt64 = 1
     /// Requests that the kernel sends without waiting for the answers, such as reads ahead.

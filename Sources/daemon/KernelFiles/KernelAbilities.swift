@@ -28,6 +28,9 @@ package struct KernelAbilities: Equatable, Sendable {
     /// Whether a mount can be served: Linux 5.4 has version 7.31.
     var suffices: Bool { version >= 31 && flags & UInt64(FUSE_MAX_PAGES) != 0 }
 
+    /// Whether the kernel can be told to look all entries up again.
+    var dropsEntries: Bool { version >= 44 }
+
     /// Whether the kernel asks another process again what this one had read and not answered.
     package var isResendable: Bool { flags & UInt64(COFFER_FUSE_HAS_RESEND) != 0 }
 

@@ -122,7 +122,8 @@ extension KernelMount {
         let number = UInt64(clamping: attributes.inode)
         var entry = fuse_entry_out()
         entry.nodeid = number
-        entry.entry_valid = Limits.kernelBelievesSeconds
+        entry.entry_valid =
+            abilities?.dropsEntries == true ? Limits.kernelBelievesSeconds : Limits.kernelBelievesNamesSeconds
         entry.attr_valid = Limits.kernelBelievesSeconds
         entry.attr = attributes.kernel(number, facts.owner)
         return entry
