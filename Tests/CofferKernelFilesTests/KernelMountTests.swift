@@ -155,7 +155,7 @@ import Testing
         kernel.blockNotices()
         // So many fill what the kernel takes without an answer.
         for _ in 0..<1000 {
-            kernel.mount.note(changes(100))
+            kernel.note(changes(100))
             kernel.mount.dropAll(withNames: true)
         }
         #expect(!kernel.mount.notifier.isOverfull)
@@ -166,11 +166,31 @@ import Testing
         let kernel = try TestKernel()
         kernel.blockNotices()
         // The first of them are on their way.
-        for _ in 0..<4 { kernel.mount.note(changes(Limits.noticesOfMount)) }
+        for _ in 0..<4 { kernel.note(changes(Limits.noticesOfMount)) }
         #expect(kernel.mount.notifier.isOverfull)
         kernel.mount.notifier.confirmDrops()
         kernel.unblockNotices()
         kernel.waitForDrops()
+    }
+
+    @Test func `what an earlier daemon has told the kernel is dropped once, and then what it has used since`() throws {
+        let kernel = try TestKernel()
+        let files = try ["a", "b"].map { try kernel.create($0) }
+        try kernel.restartDaemon()
+        kernel.mount.isResumed = true
+        kernel.mount.dropAll(withNames: false)
+        #expect(try kernel.takeDroppedNodes().filter(files.contains).sorted() == files.sorted())
+        _ = try kernel.attributes(files[0])
+        kernel.mount.dropAll(withNames: false)
+        #expect(try kernel.takeDroppedNodes().filter(files.contains) == [files[0]])
+    }
+
+    @Test func `a kernel that can't be told to forget all names asks for each again before long`() throws {
+        let kernel = try TestKernel()
+        _ = try kernel.mkdir("d")
+        let found = try kernel.ask(FUSE_LOOKUP, 1, TestKernel.text("d")).read(fuse_entry_out.self)
+        #expect(found.entry_valid == Limits.kernelBelievesNamesSeconds)
+        #expect(found.attr_valid == Limits.kernelBelievesSeconds)
     }
 
     // MARK: Another daemon

@@ -152,6 +152,12 @@ final class TestKernel {
         return Answer(error: -head.error, body: Array(bytes[MemoryLayout<fuse_out_header>.size..<count]))
     }
 
+    /// Tells the mount of changes by another client.
+    func note(_ changes: [ItemChange]) {
+        var directories: [[String]: Int64?] = [:]
+        mount.note(changes, &directories)
+    }
+
     /// Has notices wait for the kernel.
     func blockNotices() { _ = fcntl(mount.device.descriptor.number, F_SETFL, 0) }
 

@@ -5,10 +5,7 @@ internal import CofferVault
 // What the kernel is told: changes by other clients, and locks.
 extension KernelMount {
     /// Has the kernel write mapped memory of open files back, while the keys are there.
-    package func writeBack() {
-        notifier.drop(nodes: openFiles.nodes)
-        if isResumed { dropEverything() }
-    }
+    package func writeBack() { isResumed ? dropEverything() : notifier.drop(nodes: openFiles.nodes) }
 
     /// Has the kernel drop all contents and attributes, whatever the classes: a class may have changed just now.
     ///
@@ -21,9 +18,15 @@ extension KernelMount {
     }
 
     /// Has the kernel drop the contents and attributes of all that it may know.
+    ///
+    /// What an earlier daemon has told it can be any file of the store. Once it has dropped that, it asks for what it needs.
     private func dropEverything() {
-        guard isResumed else { return notifier.drop(allNodes: nodes.all) }
-        do { notifier.drop(allNodes: nodes.all + (try filesOfStore())) } catch { notifier.giveUp() }
+        var known = nodes.all
+        if isResumed, !nodes.hasDroppedFormer {
+            do { known += try filesOfStore() } catch { return notifier.giveUp() }
+            nodes.hasDroppedFormer = true
+        }
+        notifier.drop(allNodes: known)
     }
 
     /// All files that a lock can end.
@@ -39,20 +42,27 @@ extension KernelMount {
     }
 
     /// Has the kernel look again at what another client has changed.
-    package func note(_ changes: [ItemChange]) {
+    ///
+    /// - Parameters:
+    ///   - changes: The changes.
+    ///   - found: The numbers of directories by group and path, for all mounts that are told of these changes.
+    package func note(_ changes: [ItemChange], _ found: inout [[String]: Int64?]) {
         for change in changes where change.store == .file && change.group.hasSameBytes(as: group) {
             if let inode = change.inode { notifier.drop(nodes: [UInt64(clamping: inode)]) }
             nodes.forgetPaths()
-            for path in [change.formerName, change.name].compactMap(\.self) { noteEntry(path) }
+            for path in [change.formerName, change.name].compactMap(\.self) { noteEntry(path, &found) }
         }
     }
 
     /// Has the kernel look up an entry again, and list its directory anew.
-    private func noteEntry(_ path: String) {
+    private func noteEntry(_ path: String, _ found: inout [[String]: Int64?]) {
         let slash = path.lastOffset(ofByte: UInt8(ascii: "/"))
         let parent = slash.map { String(path.utf8.prefix($0)) ?? "" } ?? ""
         let name = slash.map { String(path.utf8.dropFirst($0 + 1)) ?? "" } ?? path
-        guard let directory = number(ofDirectory: parent) else { return }
+        let row = found[[group, parent]] ?? row(ofDirectory: parent)
+        found[[group, parent]] = .some(row)
+        guard let row else { return }
+        let directory = row == facts.directory ? Self.root : UInt64(clamping: row)
         notifier.drop(entry: name, in: directory)
         dropDirectory(directory)
     }
@@ -65,14 +75,11 @@ extension KernelMount {
         if number != Self.root || nodes.hasRoot || isResumed { notifier.drop(nodes: [number]) }
     }
 
-    /// The kernel's number of a directory; `nil` if no directory has the path.
-    private func number(ofDirectory path: String) -> UInt64? {
-        var row = FileStore.rootNumber
-        if !path.isEmpty {
-            guard let name = try? ItemName(path), let found = try? store.inode(of: name, in: group) else { return nil }
-            row = found
-        }
-        return row == facts.directory ? Self.root : UInt64(clamping: row)
+    /// The number of a directory; `nil` if no directory has the path.
+    private func row(ofDirectory path: String) -> Int64? {
+        if path.isEmpty { return FileStore.rootNumber }
+        guard let name = try? ItemName(path) else { return nil }
+        return try? store.inode(of: name, in: group)
     }
 
     /// The files that its programs have open.

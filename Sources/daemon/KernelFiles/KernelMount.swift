@@ -109,7 +109,9 @@ package final class KernelMount {
             for (number, count) in forgotten where nodes.forget(number, count) { openFiles.forget(number) }
             return .handled
         case .success(.begin(let offer)): return begin(offer, header)
-        case .success(let operation): return .request(KernelRequest(header, operation, message.payload, to: self))
+        case .success(let operation):
+            if isResumed { nodes.noteUse(header.node) }
+            return .request(KernelRequest(header, operation, message.payload, to: self))
         }
     }
 
@@ -245,19 +247,25 @@ extension Reply? {
 /// It may forget one after it has looked it up again: so the counts decide, not the order.
 struct KnownNodes {
     private var counts: [UInt64: UInt64] = [:]
+    /// Those that it has used, of a mount that an earlier daemon has answered: it may have looked them up before.
+    private var used: Set<UInt64> = []
     /// Directories that were removed, and that programs may be in: some of them, if there are too many.
     private var removed: [UInt64: NodeAttributes] = [:]
     /// The paths of directories in which something was looked for or changed last.
     private var paths: [UInt64: String] = [:]
 
+    /// Whether the kernel was told to drop what it has of an earlier daemon.
+    var hasDroppedFormer = false
     /// Whether the kernel has the attributes of the root, which it does not look up.
     var hasRoot = false
 
     /// Whether the kernel would need gigabytes for as many: a client takes the messages away that say what it has forgotten.
-    var areTooMany: Bool { counts.count > Limits.nodesOfMount }
+    var areTooMany: Bool { counts.count + used.count > Limits.nodesOfMount }
 
     /// All of them, without the root.
-    var all: [UInt64] { Array(counts.keys) }
+    var all: [UInt64] { Array(used.union(counts.keys)) }
+
+    mutating func noteUse(_ number: UInt64) { used.insert(number) }
 
     mutating func add(_ number: UInt64) { counts[number, default: 0] += 1 }
 
@@ -268,6 +276,7 @@ struct KnownNodes {
     mutating func forget(_ number: UInt64, _ count: UInt64) -> Bool {
         guard let known = counts[number], known > count else {
             counts[number] = nil
+            used.remove(number)
             removed[number] = nil
             paths[number] = nil
             return true

@@ -18,14 +18,14 @@ package final class MountNotifier: Sendable {
         var nodes: Set<UInt64> = []
         /// Entries that have changed.
         var entries: Set<Entry> = []
-        /// The nodes that a lock ends: those of the last lock, since the kernel has forgotten the others.
-        var lockedNodes: [UInt64] = []
+        /// All nodes that the kernel may know.
+        var allNodes: [UInt64] = []
         var dropsAllEntries = false
         /// How often to confirm that all of this was dropped.
         var confirmationCount = 0
 
         var isEmpty: Bool {
-            nodes.isEmpty && entries.isEmpty && lockedNodes.isEmpty && !dropsAllEntries && confirmationCount == 0
+            nodes.isEmpty && entries.isEmpty && allNodes.isEmpty && !dropsAllEntries && confirmationCount == 0
         }
     }
 
@@ -62,7 +62,7 @@ package final class MountNotifier: Sendable {
     func drop(nodes: some Sequence<UInt64>) { add { $0.nodes.formUnion(nodes) } }
 
     /// Has the kernel drop the contents and the attributes of all nodes that it may know.
-    func drop(allNodes nodes: [UInt64]) { add { $0.lockedNodes = nodes } }
+    func drop(allNodes nodes: [UInt64]) { add { $0.allNodes += nodes } }
 
     /// Has the kernel look an entry up again.
     func drop(entry name: String, in directory: UInt64) {
@@ -79,7 +79,11 @@ package final class MountNotifier: Sendable {
         change { state in
             if state.isOverfull { return }
             body(&state.waiting)
-            guard state.waiting.nodes.count + state.waiting.entries.count > Limits.noticesOfMount else { return }
+            let waiting = state.waiting
+            guard
+                waiting.nodes.count + waiting.entries.count > Limits.noticesOfMount
+                    || waiting.allNodes.count > 2 * Limits.nodesOfMount
+            else { return }
             (state.waiting, state.isOverfull) = (Notices(), true)
         }
     }
@@ -104,7 +108,7 @@ package final class MountNotifier: Sendable {
         while let notices = take() {
             for number in notices.nodes { device.dropNode(number) }
             for entry in notices.entries { device.dropEntry(entry.name, in: entry.directory) }
-            for number in notices.lockedNodes { device.dropNode(number) }
+            for number in notices.allNodes { device.dropNode(number) }
             if notices.dropsAllEntries { device.dropEntries() }
             if notices.confirmationCount > 0 { confirm(notices.confirmationCount) }
         }

@@ -196,7 +196,7 @@ final class Mounts {
             // Asked first: to drop pages waits for the requests that hold them, which the earlier daemon had read.
             _ = device.askAgain()
             // Keys may have gone with the earlier daemon.
-            if part.vault.openKeys?.state != .noPasscode { dropAll(of: mounted, isLock: true, withNames: true) }
+            dropAll(of: mounted, isLock: part.vault.openKeys?.state != .noPasscode, withNames: true)
         }
     }
 
@@ -341,8 +341,9 @@ final class Mounts {
     ///
     /// - Parameter origin: Who has made them.
     func notify(of changes: [ItemChange], by origin: Int32?) {
+        var directories: [[String]: Int64?] = [:]
         for mounted in all.values where mounted.mount.caller.origin != origin {
-            mounted.mount.note(changes)
+            mounted.mount.note(changes, &directories)
         }
     }
 
