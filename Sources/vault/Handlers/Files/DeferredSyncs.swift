@@ -72,25 +72,33 @@ extension FileHandlers {
         _ call: Call,
         then next: @escaping Step.Next
     ) throws -> Step {
-        let store = try catalog.files
-        guard let number = try store.inode(of: name, in: group), let file = store.openFiles.unsyncedFile(number) else {
-            return try next()
-        }
-        return synchronize(file, store, call, then: next)
+        try settled([name], in: group, call, then: next)
     }
 
     /// Continues once what was written to some files is synced.
-    ///
-    /// - Parameter names: Their names, in the order of their numbers: two that claim several never wait for each other.
     func settled(
-        _ names: ArraySlice<ItemName>,
+        _ names: [ItemName],
         in group: String,
         _ call: Call,
         then next: @escaping Step.Next
     ) throws -> Step {
-        guard let first = names.first else { return try next() }
-        return try settled(first, in: group, call) { [self] in
-            try settled(names.dropFirst(), in: group, call, then: next)
+        let store = try catalog.files
+        let files = try names.compactMap { name in
+            try store.inode(of: name, in: group).flatMap { store.openFiles.unsyncedFile($0) }
+        }
+        // In the order of their numbers, as whoever claims several does: two never wait for each other.
+        return try settled(files.sorted { $0.inode < $1.inode }[...], store, call, then: next)
+    }
+
+    private func settled(
+        _ files: ArraySlice<OpenFile>,
+        _ store: FileStore,
+        _ call: Call,
+        then next: @escaping Step.Next
+    ) throws -> Step {
+        guard let first = files.first else { return try next() }
+        return synchronize(first, store, call) { [self] in
+            try settled(files.dropFirst(), store, call, then: next)
         }
     }
 

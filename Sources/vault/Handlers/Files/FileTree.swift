@@ -94,15 +94,11 @@ extension FileHandlers {
     package func fileRename(_ params: FileRenameParameters, _ call: Call) throws -> Step {
         let group = try call.group(params.group)
         call.isFor("can't move \(params.name.quoted)")
-        var names = [params.name]
-        if try params.replaces && catalog.files.versions.mayKeepVersions {
-            // What is replaced becomes a version, with all that was written to it.
-            let files = try catalog.files
-            names = try (names + [params.target]).sorted {
-                try files.inode(of: $0, in: group) ?? 0 < files.inode(of: $1, in: group) ?? 0
-            }
+        // What is replaced becomes a version, with all that was written to it.
+        let isKept = try params.replaces && catalog.files.versions.mayKeepVersions
+        return try settled([params.name] + (isKept ? [params.target] : []), in: group, call) { [self] in
+            .done(Reply(try rename(params, in: group)))
         }
-        return try settled(names[...], in: group, call) { [self] in .done(Reply(try rename(params, in: group))) }
     }
 
     private func rename(_ params: FileRenameParameters, in group: String) throws -> FileInfo {
