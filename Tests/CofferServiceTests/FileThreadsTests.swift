@@ -8,11 +8,11 @@ import Testing
 /// Files of a file system that never answers, for which threads of the daemon wait.
 ///
 /// In a process of its own: a program that is started meanwhile would wait for the file when it closes it.
-@Suite(.enabled(if: DeadMount.isPossible)) struct DeadFileTests {
+@Suite(.enabled(if: DeadMount.isPossible)) struct FileThreadsTests {
     private static let mail = HeldServer.service("mail")
 
     @Test func `the transfers of who has all its threads wait for files wait, and those of others go on`() async {
-        await #expect(processExitsWith: .success) { try DeadFileTests.fillThreads() }
+        await #expect(processExitsWith: .success) { try FileThreadsTests.fillThreads() }
     }
 
     fileprivate static func fillThreads() throws {
