@@ -86,20 +86,12 @@ extension FileHandlers {
         let files = try names.compactMap { name in
             try store.inode(of: name, in: group).flatMap { store.openFiles.unsyncedFile($0) }
         }
-        // In the order of their numbers, as whoever claims several does: two never wait for each other.
-        return try settled(files.sorted { $0.inode < $1.inode }[...], store, call, then: next)
-    }
-
-    private func settled(
-        _ files: ArraySlice<OpenFile>,
-        _ store: FileStore,
-        _ call: Call,
-        then next: @escaping Step.Next
-    ) throws -> Step {
-        guard let first = files.first else { return try next() }
-        return synchronize(first, store, call) { [self] in
-            try settled(files.dropFirst(), store, call, then: next)
+        func settle(_ files: ArraySlice<OpenFile>) throws -> Step {
+            guard let first = files.first else { return try next() }
+            return synchronize(first, store, call) { try settle(files.dropFirst()) }
         }
+        // Every request claims contents in the order of their numbers: so two requests never wait for each other.
+        return try settle(files.sorted { $0.inode < $1.inode }[...])
     }
 
     /// Syncs what was deferred, beside the requests.
@@ -166,7 +158,7 @@ extension FileHandlers {
         for closed in files {
             let file = closed.file
             let isChanged = file.hasUnsyncedChunks && !file.isUnlinked && openCatalog?.files === store
-            // Who has opened and closed it meanwhile has noted it.
+            // Another handle that was closed meanwhile may have noted it.
             if isChanged && shared.filesInUse.noteClosed(file, by: closed.origin) { continue }
             file.use.handleCount -= 1
             store.openFiles.close(file)
