@@ -77,7 +77,7 @@ extension KernelMount {
     }
 
     /// Releases a handle through which nothing was written, unless it was closed.
-    private func drop(_ number: Int64) {
+    func drop(_ number: Int64) {
         guard let handle = try? caller.handles[number] else { return }
         caller.handles.remove(number)
         handlers.file.release(handle)

@@ -79,7 +79,11 @@ extension KernelMount {
         return try handlers.file.fileOpen(params, call).answering(request) { [self] reply in
             guard let opened = reply.value as? FileOpenResult else { throw Errno.readFailed }
             // Not the file that has the name now: another client may have renamed one over it.
-            let made = try store.numbered.attributes(of: caller.handles[opened.handle].file)
+            let made: NodeAttributes
+            do { made = try store.numbered.attributes(of: caller.handles[opened.handle].file) } catch {
+                drop(opened.handle)
+                throw error
+            }
             let node = UInt64(clamping: made.inode)
             try keep(opened.handle, writes: true, of: node, opening)
             openFiles.set(node, mayHaveSpecialBits: UInt32(made.mode) & (S_ISUID | S_ISGID) != 0)
