@@ -154,7 +154,7 @@ final class TestKernel {
 
     /// Tells the mount of changes by another client.
     func note(_ changes: [ItemChange]) {
-        var directories: [[String]: Int64?] = [:]
+        var directories = FoundDirectories()
         mount.note(changes, &directories)
     }
 

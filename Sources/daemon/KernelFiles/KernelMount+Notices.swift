@@ -19,7 +19,7 @@ extension KernelMount {
 
     /// Has the kernel drop the contents and attributes of all that it may know.
     ///
-    /// What an earlier daemon has told it can be any file of the store. Once it has dropped that, it asks for what it needs.
+    /// An earlier daemon may have given it any file of the store. Once it has dropped them all, it asks for each that it needs.
     private func dropEverything() {
         var known = nodes.all
         if isResumed, !nodes.hasDroppedFormer {
@@ -29,7 +29,7 @@ extension KernelMount {
         notifier.drop(allNodes: known)
     }
 
-    /// All files that a lock can end.
+    /// All files and symbolic links whose class a lock can end.
     private func filesOfStore() throws -> [UInt64] {
         var files: [UInt64] = []
         var last: Int64 = 0
@@ -45,8 +45,8 @@ extension KernelMount {
     ///
     /// - Parameters:
     ///   - changes: The changes.
-    ///   - found: The numbers of directories by group and path, for all mounts that are told of these changes.
-    package func note(_ changes: [ItemChange], _ found: inout [[String]: Int64?]) {
+    ///   - found: The directories that other mounts have looked up for these changes.
+    package func note(_ changes: [ItemChange], _ found: inout FoundDirectories) {
         for change in changes where change.store == .file && change.group.hasSameBytes(as: group) {
             if let inode = change.inode { notifier.drop(nodes: [UInt64(clamping: inode)]) }
             nodes.forgetPaths()
@@ -55,13 +55,11 @@ extension KernelMount {
     }
 
     /// Has the kernel look up an entry again, and list its directory anew.
-    private func noteEntry(_ path: String, _ found: inout [[String]: Int64?]) {
+    private func noteEntry(_ path: String, _ found: inout FoundDirectories) {
         let slash = path.lastOffset(ofByte: UInt8(ascii: "/"))
         let parent = slash.map { String(path.utf8.prefix($0)) ?? "" } ?? ""
         let name = slash.map { String(path.utf8.dropFirst($0 + 1)) ?? "" } ?? path
-        let row = found[[group, parent]] ?? row(ofDirectory: parent)
-        found[[group, parent]] = .some(row)
-        guard let row else { return }
+        guard let row = found.row(of: parent, in: group, else: row) else { return }
         let directory = row == facts.directory ? Self.root : UInt64(clamping: row)
         notifier.drop(entry: name, in: directory)
         dropDirectory(directory)
@@ -76,7 +74,7 @@ extension KernelMount {
     }
 
     /// The number of a directory; `nil` if no directory has the path.
-    private func row(ofDirectory path: String) -> Int64? {
+    private func row(of path: String) -> Int64? {
         if path.isEmpty { return FileStore.rootNumber }
         guard let name = try? ItemName(path) else { return nil }
         return try? store.inode(of: name, in: group)
@@ -84,4 +82,19 @@ extension KernelMount {
 
     /// The files that its programs have open.
     package var openFileCount: Int { caller.handles.count }
+}
+
+/// The numbers of directories that were looked up for some changes: one look-up does for all mounts that are told of them.
+package struct FoundDirectories {
+    private var rows: [[String]: Int64?] = [:]
+
+    package init() {}
+
+    /// The number of a directory; `nil` if no directory has the path.
+    fileprivate mutating func row(of path: String, in group: String, else find: (String) -> Int64?) -> Int64? {
+        if let known = rows[[group, path]] { return known }
+        let row = find(path)
+        rows[[group, path]] = .some(row)
+        return row
+    }
 }

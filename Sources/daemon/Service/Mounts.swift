@@ -20,7 +20,7 @@ final class Mounts {
         var others: [MountOwner: AccessRights] = [:]
         /// Whether the kernel may have requests.
         var isReady = false
-        /// Whether it is not listened to, because so many of its requests are being carried out.
+        /// Whether the daemon does not listen to it, because it carries out so many requests.
         var isPaused = false
         /// How many locks the kernel has not confirmed: it may still have pages of before.
         var unconfirmedCount = 0
@@ -31,11 +31,11 @@ final class Mounts {
     private let part: ServerPart
     private var all: [Int32: Mounted] = [:]
     private var lastNumber: Int32 = 0
-    /// Mounts that have ended, and whose kernel still has a notice to take: a client may hold that up.
+    /// Mounts that have ended while a notice waits for their kernel: a client may hold that up.
     private var ending: [KernelMount] = []
     /// The mounts that may have requests, each once, in the order in which they are asked.
     private var ready: [Mounted] = []
-    /// The mounts whose kernel has dropped what it was to drop, and for how many locks.
+    /// The mounts whose kernel has dropped all contents of before a lock, and the number of these locks.
     private let confirmations: Mailbox<(mount: Int32, count: Int)>
     /// Whether requests of the kernel came before those of clients.
     private var hadPrecedence = false
@@ -56,7 +56,7 @@ final class Mounts {
 
     private func endIfOverfull(_ mounted: Mounted) {
         guard mounted.mount.isOverfull else { return }
-        mounting.report("a mount ends: its kernel takes no notice of changes, or does not say what it has forgotten")
+        mounting.report("a mount ends: another process takes messages of its kernel away, or the vault can't be read")
         end(mounted)
     }
 
@@ -84,8 +84,16 @@ final class Mounts {
                 retry: .later
             )
         }
+        let device: KernelDevice
+        do throws(SystemError) { device = try KernelDevice(besides: descriptor) } catch {
+            throw CofferError(
+                .io,
+                "can't open /dev/fuse for the mount: \(error.reason)",
+                hint: "let cofferd open it; in a unit of your own, that is 'DeviceAllow=/dev/fuse rw'"
+            )
+        }
         do {
-            try begin(facts, of: client, KernelDevice(besides: descriptor))
+            try begin(facts, of: client, device)
         } catch {
             throw CofferError(mapping: error, "can't answer the mount")
         }
@@ -341,7 +349,7 @@ final class Mounts {
     ///
     /// - Parameter origin: Who has made them.
     func notify(of changes: [ItemChange], by origin: Int32?) {
-        var directories: [[String]: Int64?] = [:]
+        var directories = FoundDirectories()
         for mounted in all.values where mounted.mount.caller.origin != origin {
             mounted.mount.note(changes, &directories)
         }
