@@ -185,10 +185,10 @@ public enum Limits {
     package static let mounts = 64
     /// Directories of a mount whose paths are remembered.
     package static let pathsOfMount = 512
-    /// Changes that wait until a mount's kernel is told of them: it takes a notice within microseconds, unless a client takes
-    /// requests from its own mount.
+    /// Changes of which the daemon has not told a mount's kernel yet: that takes a notice within microseconds, unless a client
+    /// takes requests from its own mount.
     package static let noticesOfMount = 64 << 10
-    /// Nodes that a mount's kernel knows: of as many it remembers some gigabytes.
+    /// Nodes that a mount's kernel knows: for so many, it needs gigabytes of its own.
     package static let nodesOfMount = 4 << 20
     /// Directories of a mount that were removed while programs may be in them.
     package static let removedDirectoriesOfMount = 1024
@@ -208,7 +208,7 @@ public enum Limits {
     package static let kernelRequestsInBackground = 12
     /// Requests of a mount that are carried out at a time: each may have ``framePayloadBytes`` of content.
     package static let kernelRequestsAtOnce = 16
-    /// Requests of all mounts from which on each mount has one at a time.
+    /// Requests of all mounts that are carried out at a time; beyond, each mount has one of them.
     package static let kernelRequestsOfMounts = 24
     /// Messages of the kernel that are taken before other work gets its turn, if none is a request.
     package static let kernelMessagesAtOnce = 64
@@ -365,7 +365,7 @@ public enum Limits {
     package static let rangesPerFinding = 64
     /// Rows of chunks that are read in one step when a file is opened.
     package static let openingRows = 1024
-    /// Rows of chunks that are remembered of files that were opened last, eight bytes each: those of 2 GiB.
+    /// Rows of chunks that the daemon remembers of the files that were opened last, at eight bytes: those of 2 GiB.
     package static let rememberedRows = 128 << 10
     /// Chunks of an open file that one request turns into zeros: each is a small write to the disk.
     package static let punchedChunks = 512

@@ -6,7 +6,7 @@
 #include <sys/ioctl.h>
 #include <sys/xattr.h>
 
-// Makes a device that was just opened another end of the mount of one that is in use; -1 with errno if it can't be.
+// Connects a device that was just opened to the mount of another one; returns -1 with errno if the kernel refuses.
 static inline int coffer_fuse_clone(int device, int other) {
     uint32_t number = (uint32_t)other;
     return ioctl(device, FUSE_DEV_IOC_CLONE, &number);

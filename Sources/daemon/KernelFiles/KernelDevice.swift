@@ -9,12 +9,12 @@ internal import Glibc
 package final class KernelDevice: Sendable {
     package let descriptor: OwnedDescriptor
 
-    /// - Parameter descriptor: An open `/dev/fuse` of a mount, which does not block, and whose flags nobody else can change.
+    /// - Parameter descriptor: An open `/dev/fuse` of a mount. It does not block, and nobody else can change its flags.
     package init(_ descriptor: consuming OwnedDescriptor) { self.descriptor = descriptor }
 
-    /// Opens another end of the mount that a client has passed.
+    /// Opens the device of a mount once more.
     ///
-    /// The flags of what is passed stay the client's as well: it could have a read of the daemon wait for ever.
+    /// The client shares the flags of the descriptor that it has passed: by them, it could let a read of the daemon wait for ever.
     package convenience init(besides passed: borrowing OwnedDescriptor) throws(SystemError) {
         let own = unsafe open("/proc/self/fd/\(passed.number)", O_RDWR | O_NONBLOCK | O_CLOEXEC)
         guard own >= 0 else { throw SystemError("open of /dev/fuse") }

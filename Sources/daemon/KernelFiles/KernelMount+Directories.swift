@@ -25,8 +25,9 @@ extension KernelMount {
         return try list(after: cookie < 3 ? nil : cookie, page, isWhole, request)
     }
 
-    /// Adds entries to a part of a listing until it is full: an empty part would end the listing, though what follows what can't
-    /// be shown may be shown.
+    /// Adds entries to a part of a listing until it is full.
+    ///
+    /// The kernel takes an empty part for the end, but entries that can be shown may follow many that can't.
     private func list(
         after cookie: UInt64?,
         _ begun: DirectoryPage,

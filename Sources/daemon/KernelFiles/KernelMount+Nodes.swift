@@ -38,7 +38,8 @@ extension KernelMount {
 
     /// The path of a directory, which is remembered until something is renamed.
     ///
-    /// What was renamed just now, and may be undone, is told once it is committed: until then nothing is remembered.
+    /// While a change waits for its commit, no path is remembered, and none is believed: a directory may have just been renamed,
+    /// and the commit may fail.
     private func directoryPath(_ node: UInt64) throws -> String {
         let isSettled = handlers.shared.vault.openCatalog?.hasChanges == false
         if isSettled, let known = nodes.path(of: node) { return known }

@@ -47,8 +47,7 @@ package final class KernelMount {
     ///   - abilities: What an earlier daemon has agreed with the kernel; `nil` for a new mount.
     ///   - handlers: The handlers of the vault.
     ///   - report: Reports a line without secrets to the administrator.
-    ///   - confirm: Called on a thread of its own with how many of the confirmations that were asked for the kernel has given;
-    ///     with 0 if the mount is to end, see ``MountNotifier/isOverfull``.
+    ///   - confirm: As for ``MountNotifier``.
     package init(
         _ facts: MountFacts,
         of caller: Caller,
@@ -65,7 +64,7 @@ package final class KernelMount {
         caller.choice.defersSyncs = true
     }
 
-    /// Whether the mount is to end: its client takes messages away, and more waits or is remembered than is bounded.
+    /// Whether the mount must end: another process takes messages of the kernel away, or the kernel may show old contents.
     package var isOverfull: Bool { notifier.isOverfull || nodes.areTooMany }
 
     // MARK: Receiving
@@ -218,7 +217,7 @@ package final class KernelMount {
     /// Answers a request that has failed.
     package func refuse(_ request: KernelRequest, _ error: CofferError) {
         if request.header.isRepeated { memory?.end() }
-        // What it has noted of the mode may have been undone.
+        // The bits that it has dropped from the mode may be back.
         openFiles.noteSpecialBits(of: request.node)
         var failure = Errno(error)
         if case .write(_, let kind) = request.operation, kind.contains(.mapped), failure.code == EACCES {
@@ -247,19 +246,19 @@ extension Reply? {
 /// It may forget one after it has looked it up again: so the counts decide, not the order.
 struct KnownNodes {
     private var counts: [UInt64: UInt64] = [:]
-    /// Those that it has used, of a mount that an earlier daemon has answered: it may have looked them up before.
+    /// The nodes that the kernel has used since an earlier daemon has ended, to which it may have looked them up.
     private var used: Set<UInt64> = []
-    /// Directories that were removed, and that programs may be in: some of them, if there are too many.
+    /// Directories that were removed, and that programs may be in; beyond a bound, some are missing.
     private var removed: [UInt64: NodeAttributes] = [:]
     /// The paths of directories in which something was looked for or changed last.
     private var paths: [UInt64: String] = [:]
 
-    /// Whether the kernel was told to drop what it has of an earlier daemon.
+    /// Whether the kernel was told to drop the contents that an earlier daemon has given it.
     var hasDroppedFormer = false
     /// Whether the kernel has the attributes of the root, which it does not look up.
     var hasRoot = false
 
-    /// Whether the kernel would need gigabytes for as many: a client takes the messages away that say what it has forgotten.
+    /// Whether there are more than a kernel has memory for: another process takes its `FORGET` messages away.
     var areTooMany: Bool { counts.count + used.count > Limits.nodesOfMount }
 
     /// All of them, without the root.

@@ -5,7 +5,7 @@ internal import Synchronization
 /// Tells the kernel of one mount what to drop, on a thread of its own: a notice may wait for requests that the daemon has to
 /// answer, and for those that a hostile client has taken from its own mount, which must not hold up other mounts.
 ///
-/// What waits is a set: to drop something twice is to drop it once. Any thread may add to it.
+/// Waiting notices are merged: a page that is dropped twice is dropped once. Any thread may add one.
 package final class MountNotifier: Sendable {
     private struct Entry: Hashable {
         let directory: UInt64
@@ -41,13 +41,14 @@ package final class MountNotifier: Sendable {
 
     /// - Parameters:
     ///   - device: The kernel's end of the mount.
-    ///   - confirm: Called on a thread of its own with the number of confirmations that were asked for, once all was dropped
-    ///     that was to be before them; with 0 if the notifier is overfull.
+    ///   - confirm: The notifier calls it on its thread, when the kernel has dropped everything that came before some calls of
+    ///     ``confirmDrops()``, with the number of those calls; with 0 if the mount must end, see ``isOverfull``.
     init(_ device: KernelDevice, confirm: @escaping @Sendable (Int) -> Void) {
         (self.device, self.confirm) = (device, confirm)
     }
 
-    /// Whether more changes were to be told than wait at most: the kernel has some of before, so the mount is to end.
+    /// Whether too many notices waited, or the daemon does not know what to drop: the kernel may show old contents, so the mount
+    /// must end.
     ///
     /// Only a client that takes requests from its own mount holds notices up for so long.
     package var isOverfull: Bool { state.withLock(\.isOverfull) }
@@ -55,7 +56,7 @@ package final class MountNotifier: Sendable {
     /// Whether notices wait for the kernel, or are on their way.
     package var isRunning: Bool { state.withLock(\.isRunning) }
 
-    /// Has the mount end: it is not known what the kernel is to drop.
+    /// Has the mount end, because the daemon does not know what the kernel must drop.
     func giveUp() { change { ($0.waiting, $0.isOverfull) = (Notices(), true) } }
 
     /// Has the kernel drop the contents and the attributes of nodes.

@@ -10,12 +10,12 @@ final class EventHub {
     private var protectedData = ProtectedData.gone
     /// The connections that have subscribed; `nil` if that has changed since they were looked for.
     private var subscribed: [Connection]?
-    /// Whether one of them has subscribed to changes of items; `nil` likewise.
+    /// Whether one of them has subscribed to changes of items; `nil` in the same case.
     private var isItemWatched: Bool?
 
     init(_ connections: Connections, _ mounts: Mounts) { (self.connections, self.mounts) = (connections, mounts) }
 
-    /// Whether changes of items are to be told.
+    /// Whether a client or a mount wants to hear of changes of items.
     var wantsItems: Bool { !mounts.isEmpty || wantsExpiry }
 
     /// Whether a client has subscribed that may show when items expire: a mount does not, and need not have all items

@@ -125,7 +125,7 @@ package struct NumberedNodes {
     ///   - group: The caller's group.
     ///   - cookie: The place behind which to begin; `nil` for the first.
     ///   - limit: The most entries that are looked at.
-    /// - Returns: The entries; the place of the last one that was looked at; and whether none follow.
+    /// - Returns: The entries, the place of the last row that was read, and whether no row follows it.
     /// - Throws: ``DatabaseError``.
     package func entries(
         inDirectory directory: Int64,

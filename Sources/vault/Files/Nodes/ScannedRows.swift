@@ -13,8 +13,8 @@ struct ScannedRows {
 
 /// The rows of the large files that were opened last: who opens one of them again waits for no scan.
 ///
-/// A file's own row seals the tag of its rows, which changes with each of them. While the daemon runs, a change of the
-/// database by somebody else is not looked for here, just as in a file that is open.
+/// A file's own row seals the tag of its rows, which changes with each of them. The daemon does not look here whether another
+/// process has changed the rows meanwhile, just as it does not while a file is open.
 final class RecentRows {
     private var scans: [(content: ItemID, rows: ScannedRows)] = []
 
