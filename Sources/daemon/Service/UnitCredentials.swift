@@ -55,11 +55,11 @@ final class UnitCredentials: ServerPart {
             return
         }
         guard let claim else { return }
-        let isHeld = holdConnection(socket)
+        do throws(CofferError) { try holdConnection(socket) } catch { refusal = refusal ?? error }
         let deadline = clock.now.adding(seconds: configuration.credentials.waitSeconds)
         let request = CredentialRequest(claim, deadline: deadline)
         let connection = Connection(socket, caller, peer, tenant, credential: request, in: connections)
-        guard isHeld, (try? connections.add(connection)) != nil else { return connection.refuseAtLast() }
+        guard (try? connections.add(connection)) != nil else { return connection.refuseAtLast() }
         if let refusal { deny(connection, refusal) } else { ask(for: connection) }
     }
 
@@ -67,14 +67,17 @@ final class UnitCredentials: ServerPart {
     ///
     /// If the daemon is killed, the connection stays open then: its end would be an empty credential.
     ///
-    /// - Returns: Whether the connection may be answered.
-    private func holdConnection(_ socket: borrowing OwnedDescriptor) -> Bool {
-        guard let hold = configuration.credentials.hold else { return true }
+    /// - Throws: If the connection may not be answered, as it is not held.
+    private func holdConnection(_ socket: borrowing OwnedDescriptor) throws(CofferError) {
         // The service manager drops descriptors beyond its limit without an error.
         let count = connections.all.values.count { $0.credential != nil }
-        guard count < Limits.credentialConnections else { return false }
-        do throws(SystemError) { try hold(socket) } catch { return false }
-        return true
+        guard count < Limits.credentialConnections else {
+            throw CofferError(.notAvailable, "too many units wait for credentials, or read them: \(count)")
+        }
+        guard let hold = configuration.credentials.hold else { return }
+        do throws(SystemError) { try hold(socket) } catch {
+            throw error.cofferError("can't have the service manager hold the connection")
+        }
     }
 
     private func checkClaim(_ claim: CredentialAddress?, of identity: ClientIdentity) throws(CofferError) {
