@@ -304,6 +304,27 @@ import Testing
         #expect(try kernel.read(last) == "")
     }
 
+    // MARK: Numbers that the kernel knows
+
+    @Test func `a mount whose kernel knows more nodes than may be is to end, each counted once while it is known`()
+        throws
+    {
+        let kernel = try TestKernel(nodeLimit: 4)
+        let nodes = try (0..<4).map { try kernel.mkdir("d\($0)") }
+        for number in 0..<4 { #expect(try kernel.find("d\(number)") == nodes[number]) }
+        #expect(!kernel.mount.isOverfull)
+        let last = try kernel.mkdir("one more")
+        #expect(kernel.mount.isOverfull)
+        try kernel.forget(last, 1)
+        #expect(!kernel.mount.isOverfull)
+        // It was looked up twice.
+        try kernel.forget(nodes[0], 1)
+        #expect(try kernel.find("one more") == last)
+        #expect(kernel.mount.isOverfull)
+        try kernel.forget(nodes[0], 1)
+        #expect(!kernel.mount.isOverfull)
+    }
+
     // MARK: Numbers that nothing has
 
     @Test func `a number that no file has is ESTALE, and ends nothing`() throws {

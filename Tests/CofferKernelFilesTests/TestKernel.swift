@@ -16,6 +16,7 @@ final class TestKernel {
     let stepper: Stepper
     private(set) var mount: KernelMount
     private let memory: MountMemory
+    private let nodeLimit: Int
     /// The other end of what the mount reads, which the kernel has.
     private var kernel: KernelDevice
     private var buffer: SecretBytes
@@ -23,8 +24,9 @@ final class TestKernel {
     /// Signalled at the end of ``waitForDrops()``.
     private let dropped: DispatchSemaphore
 
-    init(_ stepper: Stepper? = nil, isReadOnly: Bool = false) throws {
+    init(_ stepper: Stepper? = nil, isReadOnly: Bool = false, nodeLimit: Int = Limits.nodesOfMount) throws {
         self.stepper = try stepper ?? Stepper(passcode: nil)
+        self.nodeLimit = nodeLimit
         buffer = try SecretBytes(zeros: KernelMount.messageBytes)
         let facts = MountFacts(
             at: "/vault",
@@ -37,7 +39,7 @@ final class TestKernel {
         )
         memory = try MountMemory(KeptMount(of: ItemID(), facts, of: self.stepper.owner.identity, Self.abilities))
         dropped = DispatchSemaphore(value: 0)
-        (mount, kernel) = try Self.begin(facts, self.stepper, memory, dropped)
+        (mount, kernel) = try Self.begin(facts, self.stepper, nodeLimit, memory, dropped)
     }
 
     private static let abilities = KernelAbilities(version: 41, isResendable: true)
@@ -45,6 +47,7 @@ final class TestKernel {
     private static func begin(
         _ facts: MountFacts,
         _ stepper: Stepper,
+        _ nodeLimit: Int,
         _ memory: MountMemory,
         _ dropped: DispatchSemaphore
     ) throws -> (KernelMount, KernelDevice) {
@@ -54,7 +57,7 @@ final class TestKernel {
             throw SystemError("socketpair")
         }
         let kernel = KernelDevice(OwnedDescriptor(owning: ends[0]))
-        let device = OwnedDescriptor(owning: ends[1])
+        let device = KernelDevice(OwnedDescriptor(owning: ends[1]))
         for end in ends {
             // More than the largest message of both.
             var count = Int32(4 << 20)
@@ -63,7 +66,7 @@ final class TestKernel {
         }
         let identity = stepper.owner.identity
         let caller = Caller(identity, try stepper.vault.rights(of: identity), of: 1, mount: 1)
-        let mount = KernelMount(facts, of: caller, on: KernelDevice(device), stepper.handlers) { _ in
+        let mount = KernelMount(facts, of: caller, on: device, knowing: nodeLimit, stepper.handlers) { _ in
         } confirm: { _ in
             dropped.signal()
         }
@@ -76,7 +79,7 @@ final class TestKernel {
         stepper.handlers.file.releaseHandles(of: mount.caller)
         while let chore = stepper.beginChore() { chore.finish() }
         try stepper.commit()
-        (mount, kernel) = try Self.begin(mount.facts, stepper, memory, dropped)
+        (mount, kernel) = try Self.begin(mount.facts, stepper, nodeLimit, memory, dropped)
     }
 
     // MARK: Asking
@@ -198,6 +201,11 @@ final class TestKernel {
         if answer.error != 0 { throw Errno(answer.error) }
         let number = try answer.read(fuse_entry_out.self).nodeid
         return number == 0 ? nil : number
+    }
+
+    /// Takes look-ups back, which is not answered.
+    func forget(_ node: UInt64, _ count: UInt64) throws {
+        try ask(FUSE_FORGET, node, Self.bytes(of: fuse_forget_in(nlookup: count)), .carriedOut)
     }
 
     func mkdir(_ name: String, in node: UInt64 = 1) throws -> UInt64 {

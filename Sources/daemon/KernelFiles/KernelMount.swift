@@ -26,7 +26,7 @@ package final class KernelMount {
     package let notifier: MountNotifier
     let handlers: Handlers
     /// The nodes that the kernel knows.
-    var nodes = KnownNodes()
+    var nodes: KnownNodes
     /// The files that programs have open.
     var openFiles = MountedFiles()
     /// What the next daemon finds of it; `nil` if it ends with this one.
@@ -45,6 +45,7 @@ package final class KernelMount {
     ///   - caller: Whose it is.
     ///   - device: Its kernel's end.
     ///   - abilities: What an earlier daemon has agreed with the kernel; `nil` for a new mount.
+    ///   - nodeLimit: How many nodes the kernel may know before the mount must end.
     ///   - handlers: The handlers of the vault.
     ///   - report: Reports a line without secrets to the administrator.
     ///   - confirm: As for ``MountNotifier``.
@@ -53,12 +54,14 @@ package final class KernelMount {
         of caller: Caller,
         on device: KernelDevice,
         agreed abilities: KernelAbilities? = nil,
+        knowing nodeLimit: Int = Limits.nodesOfMount,
         _ handlers: Handlers,
         report: @escaping (String) -> Void,
         confirm: @escaping @Sendable (Int) -> Void
     ) {
         (self.facts, self.caller, self.device, self.abilities) = (facts, caller, device, abilities)
         (self.handlers, self.report) = (handlers, report)
+        nodes = KnownNodes(limit: nodeLimit)
         notifier = MountNotifier(device, confirm: confirm)
         // Its programs sync what must not be lost.
         caller.choice.defersSyncs = true
@@ -245,6 +248,7 @@ extension Reply? {
 ///
 /// It may forget one after it has looked it up again: so the counts decide, not the order.
 struct KnownNodes {
+    private let limit: Int
     private var counts: [UInt64: UInt64] = [:]
     /// The nodes that the kernel has used since an earlier daemon has ended, to which it may have looked them up.
     private var used: Set<UInt64> = []
@@ -258,8 +262,11 @@ struct KnownNodes {
     /// Whether the kernel has the attributes of the root, which it does not look up.
     var hasRoot = false
 
+    /// - Parameter limit: How many there may be.
+    init(limit: Int) { self.limit = limit }
+
     /// Whether there are more than a kernel has memory for: another process takes its `FORGET` messages away.
-    var areTooMany: Bool { counts.count + used.count > Limits.nodesOfMount }
+    var areTooMany: Bool { counts.count + used.count > limit }
 
     /// All of them, without the root.
     var all: [UInt64] { Array(used.union(counts.keys)) }
