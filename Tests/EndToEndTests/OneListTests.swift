@@ -133,7 +133,7 @@ import Testing
         for name in ["login:nobody@nowhere", "key:none", "reference:\(ItemID().hexadecimal)"] {
             let refused = try daemon.coffer(["put", name], input: [1])
             #expect(refused.status == 64)
-            #expect(refused.errors.contains("there is no item '\(name)', and a put makes none"))
+            #expect(refused.errors.contains("no item gets the path '\(name)'"))
         }
         #expect(try daemon.coffer(["put", "login:nina@github.com", "--store", "file"], input: [1]).status != 0)
     }

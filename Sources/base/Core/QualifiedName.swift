@@ -7,7 +7,7 @@
 /// | `password:LABEL` | the generic password with this label whose service and account form no path |
 /// | `reference:DIGITS` | the keychain item with this persistent reference, of any class |
 ///
-/// A path that is stored takes precedence: `login:me@example.com` may be one.
+/// A path that is stored takes precedence: `login:me@example.com` may be that of a file.
 public enum QualifiedName: Hashable, Sendable {
     case login(account: String, server: String)
     case labelled(ItemClass, String)

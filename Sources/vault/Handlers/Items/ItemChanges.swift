@@ -16,7 +16,7 @@ extension ItemHandlers {
         let info = try catalog.change { changes in
             if params.name == params.target { return located.info }
             if let qualified = QualifiedName(params.target) {
-                try rename(located.item, params.name, to: qualified, in: group, call)
+                try rename(located.item, to: params.target, qualified, in: group, call)
             } else {
                 try move(located.item, params, in: group, call)
             }
@@ -30,19 +30,15 @@ extension ItemHandlers {
     /// Gives a keychain item the attributes of a name that is no path.
     private func rename(
         _ item: StoredItem,
-        _ name: ItemName,
-        to target: QualifiedName,
+        to name: ItemName,
+        _ target: QualifiedName,
         in group: String,
         _ call: Call
     ) throws {
         guard case .keychain(let item) = item, item.attributes.itemClass == target.itemClass,
             item.attributes.name == nil
         else {
-            throw CofferError(
-                .param,
-                "can't move \(name.quoted): an item of another kind has a name that begins so",
-                hint: "choose a name that does not begin so"
-            )
+            throw CofferError.isNoPath(name, target)
         }
         let catalog = try catalog
         if try catalog.keychain.find(target, in: group) != nil {

@@ -48,7 +48,7 @@ extension ItemHandlers {
         if params.isIfAbsent && before != nil { throw CofferError.existsAlready(params.name) }
         try params.checkAttributes()
         let replaced = before?.located?.qualifiedItem
-        if replaced == nil { try checkCreatable(params.name, over: before) }
+        if before == nil { try params.name.checkIsPath() }
         let size = intake.size
         let verdict = try intake.prefix.withBytes { content in
             try route(
@@ -157,16 +157,6 @@ extension ItemHandlers {
         if item.isSealed { throw CofferError.locked(name.quoted, in: state, for: .write) }
     }
 
-    /// Refuses to make an item of a name that means one of another kind.
-    private func checkCreatable(_ name: ItemName, over existing: Vault.Present?) throws(CofferError) {
-        guard existing == nil, let qualified = QualifiedName(name) else { return }
-        throw CofferError(
-            .param,
-            "there is no item \(name.quoted), and a put makes none: this is the name of \(qualified.kindInWords)",
-            hint: "choose a name that does not begin so, or make the item with 'coffer keychain add'"
-        )
-    }
-
     /// Replaces the secret of a keychain item whose name is no path.
     private func replaceSecret(
         of item: KeychainItem,
@@ -236,19 +226,6 @@ extension Vault.Located {
     /// The keychain item, if its name is no path.
     fileprivate var qualifiedItem: KeychainItem? {
         if case .keychain(let item) = item, item.attributes.name == nil { item } else { nil }
-    }
-}
-
-extension QualifiedName {
-    /// What it names, with an article.
-    fileprivate var kindInWords: String {
-        switch self {
-        case .login: "a login at a server"
-        case .labelled(.certificate, _): "a certificate"
-        case .labelled(.key, _): "a key"
-        case .labelled: "a password with a label"
-        case .reference: "an item that exists"
-        }
     }
 }
 

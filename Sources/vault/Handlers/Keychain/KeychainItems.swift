@@ -64,9 +64,10 @@ extension KeychainHandlers {
         )
     }
 
-    /// Refuses the name of a file or a directory: a name is in one store at a time.
+    /// Refuses a path that means another item, and the name of a file or a directory: a name is in one store at a time.
     private func checkName(_ attributes: ItemAttributes, in catalog: Catalog) throws {
         guard let name = attributes.name else { return }
+        try name.checkIsPath()
         switch try catalog.files.occupant(of: name, in: attributes.group) {
         case nil: return
         case .madeDirectory: throw CofferError.isDirectory(name)

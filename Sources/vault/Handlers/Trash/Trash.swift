@@ -88,6 +88,7 @@ extension TrashHandlers {
         guard let label = try entry.label else {
             throw CofferError.locked("entry \(params.number) of the trash", in: try keys.state, for: .read)
         }
+        try params.target?.checkIsPath()
         let (catalog, moment) = (try catalog, trashMoment)
         let info = try catalog.change { changes in
             let item = try catalog.restore(entry, label, as: params.target, at: moment)
