@@ -209,6 +209,23 @@ import Testing
         #expect(try place.client.call(BackupStatusParameters()).value.completed == nil)
     }
 
+    @Test func `without a place, the key is given, and what is recorded of the one that there is stays`() throws {
+        let place = try Place()
+        _ = try place.copy()
+        let before = try place.client.call(BackupStatusParameters()).value
+        #expect(before.newest != nil)
+        let key = try place.client.call(BackupRegisterParameters()).value.publicKey
+        for params in [
+            BackupRegisterParameters(newestNumber: 1),
+            BackupRegisterParameters(configuration: String(repeating: "0", count: 64)),
+        ] {
+            let error = #expect(throws: CofferError.self) { _ = try place.client.call(params) }
+            #expect(error?.code == .param)
+        }
+        #expect(try place.client.call(BackupStatusParameters()).value == before)
+        #expect(try place.client.call(BackupRegisterParameters(repository: "/srv")).value.publicKey == key)
+    }
+
     /// Begins a backup of a vault that has a snapshot, and stores the next one.
     ///
     /// - Returns: Whether nothing was copied.

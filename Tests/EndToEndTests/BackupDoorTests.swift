@@ -156,6 +156,25 @@ import Testing
         #expect(try succeed(daemon, "coffer backup list").text.split(separator: "\n").count == 2)
     }
 
+    @Test(arguments: ["/proc/coffer", "sftp://127.0.0.1:1/there"])
+    func `where no repository can be made, no key is, and the vault goes on with the one that it has`(
+        place: String
+    ) throws {
+        let daemon = try machine()
+        func files() throws -> [String] {
+            try FileManager.default.contentsOfDirectory(atPath: daemon.directory.path).sorted()
+        }
+        let (slots, before) = (try succeed(daemon, "coffer slot list").text, try files())
+        let line = "coffer backup init \(place) --kdf interactive --passcode-fd 3 --new-passphrase-fd 4"
+        let refused = try run(daemon, "\(line) --recovery-key-file other 3<pass 4<phrase")
+        #expect(refused.status == 74, "\(refused.text) \(refused.errors)")
+        #expect(refused.errors.contains("the repository '\(place)'"), "\(refused.errors)")
+        #expect(try succeed(daemon, "coffer slot list").text == slots)
+        #expect(try files() == before)
+        #expect(try !succeed(daemon, "coffer status").text.contains("no snapshot yet"))
+        #expect(try succeed(daemon, "printf three | coffer put more; coffer backup create").errors == "")
+    }
+
     @Test func `each recovery key says what it is for and when it was made`() throws {
         // This moment as the list has it.
         func now() throws -> String {

@@ -50,8 +50,20 @@ package final class Repository {
         _ storage: any RepositoryStorage,
         _ configuration: RepositoryConfiguration
     ) throws(CofferError) -> Repository {
-        let names = [BackupFormat.configurationName, BackupFormat.configurationCopyName]
-        for name in names {
+        try requireNone(storage)
+        if configuration.isAppendOnly { storage.useAppendOnly() }
+        // A repository exists with the last of them.
+        for name in configurationNames.reversed() { try storage.write(name, configuration.bytes) }
+        return try Repository(storage, configuration)
+    }
+
+    private static let configurationNames = [BackupFormat.configurationName, BackupFormat.configurationCopyName]
+
+    /// Checks that a place can be read, and has no repository.
+    ///
+    /// - Throws: `duplicateItem` if there is one.
+    package static func requireNone(_ storage: any RepositoryStorage) throws(CofferError) {
+        for name in configurationNames {
             if try storage.read(name, at: 0, 1) == nil { continue }
             throw CofferError(
                 .duplicateItem,
@@ -59,10 +71,6 @@ package final class Repository {
                 hint: "choose another place, or remove it if no snapshot in it is needed any more"
             )
         }
-        if configuration.isAppendOnly { storage.useAppendOnly() }
-        // A repository exists with the last of them.
-        for name in names.reversed() { try storage.write(name, configuration.bytes) }
-        return try Repository(storage, configuration)
     }
 
     /// Opens a repository.

@@ -288,7 +288,9 @@ public struct BackupRegisterParameters: MethodParameters {
     /// How it and its parameters travel.
     public static var coding: MethodCoding<Self> { MethodCoding(.backupRegister) }
     /// Where the repository is, for people to read: at most 4096 bytes.
-    public let repository: String
+    ///
+    /// Absent means: the key is made, and nothing is recorded.
+    public let repository: String?
     /// After how many seconds without a snapshot the client wants to warn.
     ///
     /// 0 means never. Absent means 0.
@@ -310,7 +312,7 @@ public struct BackupRegisterParameters: MethodParameters {
 
     /// Makes the parameters.
     public init(
-        repository: String,
+        repository: String? = nil,
         warnAfterSeconds: Int64 = 0,
         newestNumber: Int64? = nil,
         completed: Int64? = nil,
@@ -326,7 +328,7 @@ public struct BackupRegisterParameters: MethodParameters {
 
 extension BackupRegisterParameters: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
-        repository = try reader.string("repository")
+        repository = try reader.optionalString("repository")
         warnAfterSeconds = try reader.optionalInteger("warnAfter", in: 0...Int64.max) ?? 0
         newestNumber = try reader.optionalInteger("newest", in: 1...Int64.max)
         completed = try reader.optionalInteger("completed")

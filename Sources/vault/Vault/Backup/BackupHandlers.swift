@@ -41,7 +41,8 @@ package struct BackupHandlers: HandlerFamily {
 
     package func backupRegister(_ params: BackupRegisterParameters, _ call: Call) throws -> Step {
         call.isFor("can't set up the backup")
-        guard (1...Limits.repositoryBytes).contains(params.repository.utf8.count) else {
+        let makesKeyOnly = params.repository == nil && params.newestNumber == nil && params.configuration == nil
+        guard makesKeyOnly || (1...Limits.repositoryBytes).contains(params.repository?.utf8.count ?? 0) else {
             throw CofferError(.param, "parameter 'repository': it has 1 to \(Limits.repositoryBytes) bytes")
         }
         if let digest = params.configuration {
@@ -59,19 +60,19 @@ package struct BackupHandlers: HandlerFamily {
         } catch {
             throw error.cofferError("the key of the backup", in: keys.state, for: .write)
         }
-        var record = BackupRecord(repository: params.repository, warnAfterSeconds: params.warnAfterSeconds)
-        record.configuration = params.configuration
+        var record = params.repository.map { BackupRecord(repository: $0, warnAfterSeconds: params.warnAfterSeconds) }
+        record?.configuration = params.configuration
         let proof = call.attachments.takePayload()
         if let number = params.newestNumber {
-            record.newest = try newest(number, proof?.exposeBytes() ?? [], signedBy: existing)
-            record.completed = params.completed ?? wallClockMilliseconds()
+            record?.newest = try newest(number, proof?.exposeBytes() ?? [], signedBy: existing)
+            record?.completed = params.completed ?? wallClockMilliseconds()
         } else if proof != nil {
             throw CofferError(.param, "there is a payload, and parameter 'newest' is missing")
         }
         let registration = BackupRegistration(vaultID: keys.vaultID, publicKey: try publicKey(of: key))
         try catalog.change { _ in
             if existing == nil { try catalog.store(key) }
-            try catalog.store(record, keys)
+            if let record { try catalog.store(record, keys) }
         }
         return .done(Reply(registration))
     }

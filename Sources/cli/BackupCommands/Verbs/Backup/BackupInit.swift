@@ -58,13 +58,7 @@ struct BackupInit: ParsableCommand {
         let (client, before) = try connection.connectToVault()
         let place = absolutePlace(repository)
         let storage = try RepositoryPlace.storage(at: place)
-        if (try? Repository.open(storage)) != nil {
-            throw CofferError(
-                .duplicateItem,
-                "\(quotedForDisplay(place)) is a repository already",
-                hint: "choose another place, or remove it if no snapshot in it is needed any more"
-            )
-        }
+        try Repository.requireNone(storage)
         let output = try recoveryKey.open()
         let typed = before.state == .noPasscode ? nil : try given ?? CredentialOptions.askPasscode(before)
         let passphrase = try givenPassphrase ?? SecretInput.askNew("passphrase of the backup")
@@ -76,9 +70,8 @@ struct BackupInit: ParsableCommand {
             payload: typed
         )
         do throws(CofferError) {
-            let registration = try client.call(
-                BackupRegisterParameters(repository: place, warnAfterSeconds: seconds)
-            ).value
+            // The vault goes on with the place that it has until there is a repository at this one.
+            let registration = try client.call(BackupRegisterParameters()).value
             let configuration = try RepositoryConfiguration(
                 vaultID: registration.vaultID,
                 verificationKey: registration.publicKey,
