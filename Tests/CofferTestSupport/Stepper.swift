@@ -29,6 +29,7 @@ package final class Stepper {
         let params: JSONObject = ["kdf": "interactive", "noPasscode": .bool(passcode == nil)]
         let made = try perform(.vaultInit, params, passcode.map { Array($0.utf8) })
         if let failure = made.failure { throw failure }
+        try commit()
     }
 
     private static func start(

@@ -189,8 +189,8 @@ import Testing
         let end = try now()
         #expect(list.contains(": safe at home\n") && list.contains(": backup in /"), "\(list)")
         #expect(list.contains("/repository\n"))
-        let made = list.matches(of: /, made (\S+ \S+ UTC): (?:safe at home|backup in)/).map { String($0.1) }
-        #expect(made.count == 2, "\(list)")
+        let made = list.matches(of: /recovery key, on any machine, made (\S+ \S+ UTC)/).map { String($0.1) }
+        #expect(made.count == 3, "\(list)")
         #expect(made.allSatisfy { start <= $0 && $0 <= end }, "\(start), \(end): \(list)")
         _ = try succeed(daemon, "coffer slot remove 4 --passcode-fd 3 3<pass; coffer lock --now")
         #expect(try !succeed(daemon, "coffer slot list").text.contains("safe at home"))

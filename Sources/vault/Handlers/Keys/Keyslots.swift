@@ -204,7 +204,7 @@ extension KeyHandlers {
         }
     }
 
-    private func changeLabels(_ change: (inout KeyslotLabels) -> Void) throws {
+    func changeLabels(_ change: (inout KeyslotLabels) -> Void) throws {
         let (catalog, keys) = (try catalog, try keys)
         var labels = try catalog.keyslotLabels(keys)
         change(&labels)

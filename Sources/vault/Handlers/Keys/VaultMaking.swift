@@ -98,6 +98,11 @@ extension VaultHandlers {
             let opened = try vault.endMaking()
             if opened.state != .noPasscode && lockCount == shared.lockCount { opened.adopt(unlocked) }
             isMade = true
+            if let slot = opened.slots.first(where: { $0.kind == .recoveryKey }) {
+                // With a commit of its own: the recovery key is delivered even if its date can't be stored.
+                try? handlers.passcode.changeLabels { $0.set(nil, for: slot.number) }
+                observer?.commit()
+            }
             observer?.keysDidChange(by: call.caller)
             return .done(Reply(try status(), payload: recoveryKeyText.take()))
         }
