@@ -2,17 +2,17 @@ import CofferCore
 import CofferWire
 import Foundation
 
-/// The command line as whole processes: `coffer get` beside a C program that connects, asks and prints, and `coffer list` of
-/// very many names.
+/// The command line as whole processes: `coffer get` beside a C program that connects, asks and prints, `coffer list` of
+/// very many names, and `coffer import` of very many values.
 enum CLIBenchmark: Benchmark {
     static let name = "cli"
 
     static func run(_ setting: Setting) throws {
-        let (items, rounds, listRounds) =
+        let (items, rounds, listRounds, values) =
             switch setting.effort {
-            case .check: (20, 2, 1)
-            case .quick: (100_000, 100, 5)
-            case .full: (100_000, 500, 11)
+            case .check: (20, 2, 1, 1000)
+            case .quick: (100_000, 100, 5, 1_000_000)
+            case .full: (100_000, 500, 11, 1_000_000)
             }
         tell("making a vault of \(items.grouped) items ...")
         let daemon = try BenchmarkDaemon(setting, "cli")
@@ -22,6 +22,7 @@ enum CLIBenchmark: Benchmark {
         let programs = try CLIPrograms(setting, daemon)
         try measureProcesses(programs, rounds: rounds)
         try measureLists(programs, daemon, items: items, rounds: listRounds)
+        try measureImport(programs, values: values, rounds: listRounds)
         daemon.stop()
     }
 
@@ -78,6 +79,26 @@ enum CLIBenchmark: Benchmark {
         table.add(["item.list, the first page", pages.median.asTime, pages.spread.asPercent])
         table.printOut()
     }
+
+    /// Measures what a value costs that no entry needs: a file may have many, and each is counted and read.
+    private static func measureImport(_ programs: CLIPrograms, values: Int, rounds: Int) throws {
+        tell("importing (\(rounds) rounds) ...")
+        let login = #"{"type":1,"name":"n","login":{"username":"u","password":"p"}}"#
+        let numbers = Array(repeating: "1", count: values).joined(separator: ",")
+        let export = #"{"encrypted":false,"items":[\#(login)],"values":[\#(numbers)]}"#
+        try Data(export.utf8).write(to: URL(filePath: programs.exportPath))
+        var times = Samples()
+        for round in 0...rounds {
+            let taken = try milliseconds { try programs.dryImport.run() }
+            if round > 0 { times.add(taken) }
+        }
+        let each = times.divided(by: values)
+        Figures.keep("\(programs.dryImport.name), a value", .time(each))
+        print("\nHow long does a dry run of an import take, of one login and \(values.grouped) values beside it?\n")
+        var table = Table(["import", "median", "spread", "a value"])
+        table.add([programs.dryImport.name, times.median.asTime, times.spread.asPercent, each.median.asShortTime])
+        table.printOut()
+    }
 }
 
 /// The processes that are measured.
@@ -95,6 +116,9 @@ private struct CLIPrograms {
     let all: [Program]
     let hasFloor: Bool
     let list: Program
+    let dryImport: Program
+    /// What that one reads.
+    let exportPath: String
 
     init(_ setting: Setting, _ daemon: BenchmarkDaemon) throws {
         let coffer = URL(filePath: setting.daemonPath).deletingLastPathComponent().appending(path: "coffer").path
@@ -111,5 +135,8 @@ private struct CLIPrograms {
             + (hasFloor
                 ? [Program(name: "coffer get", side: .floor, path: floor, arguments: [daemon.socketPath, item])] : [])
         list = Program(name: "coffer list", side: .coffer, path: coffer, arguments: ["list"] + connection)
+        exportPath = "\(setting.directory)/export.json"
+        let words = ["import", "bitwarden", exportPath, "--dry-run", "--json"]
+        dryImport = Program(name: "coffer import", side: .coffer, path: coffer, arguments: words + connection)
     }
 }
