@@ -237,8 +237,12 @@ import Testing
         let client = try Self.many(in: server)
         var raw = try RawConnection(server)
         var locker = try RawConnection(server)
-        try raw.send(.fileProtect, ["name": "many", "class": "complete", "recursive": true])
-        try locker.send(.vaultLock, ["grace": 0])
+        for news in [try raw.newsUntilAnswer(), try locker.newsUntilAnswer()] { #expect(news == []) }
+        // Both are there when the change begins, so that the lock comes behind its first part, or its second.
+        try server.whileStill {
+            try raw.send(.fileProtect, ["name": "many", "class": "complete", "recursive": true])
+            try locker.send(.vaultLock, ["grace": 0])
+        }
         var result: JSONObject?
         while result == nil, let message = try raw.next() {
             if case .response(_, .success(.object(let object))) = message { result = object }

@@ -194,7 +194,8 @@ import Testing
 
     @Test(arguments: cases)
     func `a change is told as what it is`(example: Case) throws {
-        let server = try TestServer()
+        // The clock stands, so that a tree is removed in one turn: another test has several.
+        let server = try TestServer(clock: ManualClock().clock)
         let client = try server.connect()
         try client.makeVault()
         try example.before(client)
@@ -209,6 +210,24 @@ import Testing
             #expect(changes.allSatisfy { $0.group == "default" })
             #expect(changes.allSatisfy { ($0.reference != nil) == ($0.store == .keychain) })
         }
+    }
+
+    @Test func `a removal that takes several turns tells how many entries are gone, and at the end what is`() throws {
+        let clock = ManualClock()
+        let server = try TestServer(clock: clock.clock)
+        let client = try server.connect()
+        try client.makeVault()
+        try Self.tree(client)
+        var watcher = try watch(server)
+        // Each entry takes as long as a turn may.
+        clock.tick(by: 0.01)
+        #expect(try client.removeFile(try ItemName("d"), recursive: true) == 4)
+        var told = try watcher.eventsUntilAnswer().flatMap(Self.words)
+        let last = told.popLast()
+        #expect(last == "removed file d")
+        let counts = told.map { $0.hasPrefix("missed ") ? Int($0.dropFirst("missed ".count)) : nil }
+        #expect(!counts.isEmpty && !counts.contains(nil), "\(told)")
+        #expect((1...4).contains(counts.compactMap(\.self).reduce(0, +)), "\(told)")
     }
 
     @Test func `an item that expires is told to those who watch its group, once`() throws {

@@ -9,9 +9,10 @@ import Testing
 @Suite struct KeychainTurnsTests {
     private static let itemCount = 3000
 
-    /// An unlocked vault with more items than fit into a turn.
+    /// An unlocked vault with more items than fit into a turn: on any machine, a turn ends after a few looks at the clock.
     private func makeServer() throws -> TestServer {
-        let server = try TestServer()
+        let clock = ManualClock()
+        let server = try TestServer(clock: clock.clock)
         let client = try server.connect()
         try client.makeVault()
         let filling = try (0..<30).map { worker in
@@ -23,6 +24,7 @@ import Testing
             }
         }
         for worker in filling { try worker.wait() }
+        clock.tick(by: 0.001)
         return server
     }
 
@@ -30,45 +32,67 @@ import Testing
         KeychainQuery(.genericPassword, contains: [.account: part])
     }
 
+    /// The number of items that an update has changed.
+    private func changedCount(_ updating: inout RawConnection) throws -> Int64 {
+        guard case .response(_, let outcome)? = try updating.next() else { throw POSIXError(.ECONNRESET) }
+        return try #require(try outcome.get().objectValue?["count"]?.integerValue)
+    }
+
     @Test func `others are answered while an update looks at every item`() throws {
         let server = try makeServer()
-        let (client, other) = (try server.connect(), try server.connect())
-        let isDone = Shared(false)
-        let update = Background {
-            defer { isDone.value = true }
-            return try client.update(query(containing: "e-29"), KeychainChange(attributes: [.comment: .text("seen")]))
+        let other = try server.connect()
+        var updating = try RawConnection(server)
+        _ = try updating.newsUntilAnswer()
+        let change = KeychainChange(attributes: [.comment: .text("seen")])
+        let params = KeychainUpdateParameters(query(containing: "e-29"), change).json
+        // Where this thread stands still, the update may be done before it asks again.
+        let areAnswered = try settles {
+            try updating.send(.keychainUpdate, params)
+            var answerCount = 0
+            while !hasArrival(updating) {
+                _ = try other.status()
+                answerCount += 1
+            }
+            let count = try changedCount(&updating)
+            #expect(count == 111)
+            // If it took one turn, there would be an answer before it and one behind it.
+            return answerCount >= 5
         }
-        var answerCount = 0
-        while !isDone.value {
-            _ = try other.status()
-            answerCount += 1
-        }
-        #expect(try update.wait() == 111)
-        #expect(answerCount >= 3)
+        #expect(areAnswered)
         #expect(try other.find(KeychainQuery(.genericPassword, [.comment: .text("seen")])).page.items.count == 111)
     }
 
     @Test func `an update changes what its query means in the end, and counts that`() throws {
         let server = try makeServer()
-        let (client, other) = (try server.connect(), try server.connect())
-        let update = Background {
-            try client.update(query(containing: "here"), KeychainChange(attributes: [.comment: .text("seen")]))
+        let other = try server.connect()
+        var updating = try RawConnection(server)
+        var deleting = try RawConnection(server)
+        for news in [try updating.newsUntilAnswer(), try deleting.newsUntilAnswer()] { #expect(news == []) }
+        func item(_ number: Int) -> KeychainQuery {
+            KeychainQuery(.genericPassword, [.account: .text("here-\(number)")])
         }
-        let last = KeychainQuery(.genericPassword, [.account: .text("here-\(Self.itemCount - 1)")])
-        // Each item is found, and then removed from the query or deleted, until the update is complete.
-        var number = 0
+        let change = KeychainChange(attributes: [.comment: .text("seen")])
+        // Both are there when the update begins: the first item is found, and then deleted.
+        try server.whileStill {
+            try updating.send(.keychainUpdate, KeychainUpdateParameters(query(containing: "here"), change).json)
+            try deleting.send(.keychainDelete, KeychainDeleteParameters(item(0)).json)
+        }
+        let refusal = try deleting.refusal()
+        #expect(refusal == nil)
+        let last = item(Self.itemCount - 1)
+        // So are others, or they are removed from the query, until the update is complete.
+        var number = 1
         while number < 500 {
             let comment = try other.find(last, returns: [.attributes]).page.items.first?.attributes?[.comment]
             if comment == .text("seen") { break }
-            let item = KeychainQuery(.genericPassword, [.account: .text("here-\(number)")])
             if number.isMultiple(of: 2) {
-                _ = try other.update(item, KeychainChange(attributes: [.account: .text("gone-\(number)")]))
+                _ = try other.update(item(number), KeychainChange(attributes: [.account: .text("gone-\(number)")]))
             } else {
-                _ = try other.deleteKeychainItems(item)
+                _ = try other.deleteKeychainItems(item(number))
             }
             number += 1
         }
-        let changedCount = try update.wait()
+        let changedCount = try changedCount(&updating)
         #expect(changedCount < Self.itemCount)
         var (seenCount, unseenCount): (Int64, Int64) = (0, 0)
         var cursor: String?

@@ -6,6 +6,8 @@ package final class ManualClock: Sendable {
     // Not zero, and different from the kernel's clock, so that a mix-up is detected.
     private let time = Mutex<UInt64>(86_400_000_000_000)
     private let timers = Mutex<[ManualTimer]>([])
+    /// By how much each look advances it.
+    private let step = Mutex<UInt64>(0)
 
     private let bootID: String
 
@@ -18,7 +20,7 @@ package final class ManualClock: Sendable {
     package var clock: BootClock {
         BootClock(
             bootID: bootID,
-            read: { self.now },
+            read: { self.look() },
             makeTimer: { (loop, handler) throws(SystemError) in
                 let timer = try ManualTimer(self)
                 try timer.expiries.deliver(on: loop, to: handler)
@@ -26,6 +28,17 @@ package final class ManualClock: Sendable {
                 return LoopsManualTimer(timer)
             }
         )
+    }
+
+    /// Has each look of the code under test take so long: what lasts for a time lasts for so many looks, on any machine.
+    package func tick(by seconds: Double) { step.withLock { $0 = UInt64(seconds * 1_000_000_000) } }
+
+    private func look() -> UInt64 {
+        let step = step.withLock(\.self)
+        return time.withLock { time in
+            time += step
+            return time
+        }
     }
 
     /// The time, in nanoseconds.
