@@ -211,6 +211,22 @@ final class MountVerbsTests {
         #expect(try content(of: directory + "/b") == "secret")
     }
 
+    @Test func `a program whose client may only read syncs the files and the directories that it reads`() throws {
+        #expect(try daemon.coffer(["file", "create", "a"], input: [7]).status == 0)
+        daemon.stop()
+        mkdir(daemon.directory.appending("e"), 0o700)
+        let right = "[Client]\nUID=\(geteuid())\nGroups=default\nVerbs=read\n"
+        try Data(right.utf8).write(to: URL(filePath: daemon.directory.appending("e/own.conf")))
+        let reading = try DaemonProcess(in: daemon.directory, ["--entitlements", daemon.directory.appending("e")])
+        let mount = try MountedVault(of: reading)
+        let file = try OpenDescriptor(mount.appending("a"), O_RDONLY)
+        let directory = try OpenDescriptor(mount.path, O_RDONLY | O_DIRECTORY)
+        #expect(file.sync() == 0)
+        #expect(directory.sync() == 0)
+        #expect(errnoOf { Int(mkdir(mount.appending("d"), 0o700)) } == EPERM)
+        #expect(mount.isMounted)
+    }
+
     /// Runs `coffer mount` where the programs of a directory are the only ones.
     private func mount(withPrograms folder: String) throws -> CommandResult {
         let words = ["PATH=\(folder)", "\(Project.binaries)/coffer", "mount", directory]

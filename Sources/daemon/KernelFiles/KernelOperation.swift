@@ -111,8 +111,8 @@ extension KernelOperation {
         case .read: .fileRead
         case .write: .fileWrite
         case .release: .fileClose
-        case .sync: .fileSync
-        case .syncDirectory: .fileSyncTree
+        // Neither needs a right: a program that may only read can sync what it reads, files and directories.
+        case .sync, .syncDirectory: .fileSync
         case .allocate: .fileAllocate
         case .seek: .fileExtent
         case .list: .fileList
