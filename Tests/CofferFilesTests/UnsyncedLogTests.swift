@@ -182,6 +182,8 @@ import Testing
         }
     }
 
+    private let fault = "what was written last before the daemon ended is lost in part: its log is damaged"
+
     @Test(arguments: [3, 8, 20]) func `a record that is damaged before others is a fault`(place: Int) throws {
         let end = try writeThrice()[0]
         var bytes = logged
@@ -189,10 +191,53 @@ import Testing
         try overwrite(log, bytes)
         let open = try open()
         #expect(try open.contents("file") == chunks(1))
-        let fault = "what was written last before the daemon ended is lost in part: its log is damaged"
         #expect(open.store.openFiles.losses.map(\.what) == [fault])
         open.store.openFiles.acknowledgeLosses()
         #expect(open.store.openFiles.losses == [])
+    }
+
+    @Test func `a log of many records that are none is a fault`() throws {
+        let end = try writeThrice()[0]
+        var crafted = ByteWriter()
+        crafted.write(raw: logged.prefix(end))
+        // Of the only record that is left, behind the head of the file.
+        let last = logged[22..<30].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        for number in UInt64(1)...100_000 {
+            crafted.write(UInt32(Limits.unsyncedRecordBytes))
+            crafted.write(last + number)
+        }
+        try overwrite(log, crafted.bytes)
+        let open = try open()
+        #expect(try open.contents("file") == chunks(1))
+        #expect(open.store.openFiles.losses.map(\.what) == [fault])
+    }
+
+    @Test func `a log that is longer than there can be is a fault`() throws {
+        _ = try writeThrice()
+        let whole = logged
+        for surplus in 0...1 {
+            try overwrite(log, whole)
+            try #require(truncate(log, off_t(Limits.unsyncedLogBytes) + surplus) == 0)
+            let open = try open()
+            #expect(try open.contents("file") == chunks(3))
+            #expect(open.store.openFiles.losses.map(\.what) == [String](repeating: fault, count: surplus))
+        }
+    }
+
+    @Test func `no more is logged than a start reads, and what is refused is not changed`() throws {
+        let open = try open()
+        var refusal: ErrorCode?
+        var count = 0
+        while refusal == nil, count < 20 {
+            let file = try open.create("file-\(count)")
+            let change = FileChange(holes: Array(0..<100_000), size: .atLeast(5), time: 1)
+            refusal = code { try open.store.openFiles.make(change, in: file, isLogged: true) }
+            #expect(file.byteCount == (refusal == nil ? 5 : 0))
+            #expect(logged.count <= Limits.unsyncedLogBytes)
+            count += 1
+        }
+        #expect(refusal == .diskFull)
+        #expect(count > 2)
     }
 
     @Test func `the log of another boot counts for nothing, nor does that of another vault`() throws {
@@ -338,99 +383,5 @@ import Testing
         #expect(logged.count < 200)
         open.store.openFiles.removeUnusedLog()
         #expect(!isThere)
-    }
-}
-
-/// What is logged while the names of files can't be read.
-@Suite struct UnsyncedLogStateTests {
-    private let vault: Vault
-
-    init() throws { vault = try Vault() }
-
-    private func open(_ state: TestState) throws -> OpenStore {
-        let open = try OpenStore(vault, try vault.open(state))
-        try open.store.recover()
-        return open
-    }
-
-    /// Unlocks the vault, as far as the store is concerned.
-    private func unlock(_ open: OpenStore) throws {
-        try open.keys.unlock()
-        try open.store.openFiles.recordWaiting()
-        open.store.settleDurably()
-    }
-
-    private func write(_ byte: UInt8, _ name: String, _ open: OpenStore) throws {
-        try open.write([byte], at: 0, to: try open.open(name, for: .write), isLogged: true)
-    }
-
-    @Test func `it waits for the first unlock, except that of files whose names the passcode does not protect`() throws
-    {
-        do {
-            let open = try open(.unlocked)
-            open.close(try open.create("c", .completeUntilFirstUserAuthentication))
-            open.close(try open.create("none", .none))
-            try write(1, "c", open)
-            try write(2, "none", open)
-        }
-        for _ in 0..<2 {
-            let open = try open(.beforeFirstUnlock)
-            #expect(try open.contents("none") == [2])
-            #expect(code { _ = try open.find("c") } == .interactionNotAllowed)
-            #expect(open.store.openFiles.hasWaiting)
-        }
-        let open = try open(.beforeFirstUnlock)
-        try unlock(open)
-        #expect(try open.contents("c") == [1])
-        #expect(!open.store.openFiles.hasWaiting)
-        #expect(open.store.openFiles.losses == [])
-    }
-
-    @Test func `what is logged before the unlock comes behind what waits for it`() throws {
-        do {
-            let open = try open(.unlocked)
-            open.close(try open.create("c", .completeUntilFirstUserAuthentication))
-            try write(1, "c", open)
-        }
-        do {
-            let open = try open(.beforeFirstUnlock)
-            let file = try open.create("none", .none)
-            for byte in UInt8(1)...3 {
-                try open.write([byte], at: 0, to: file, isLogged: true)
-                if byte == 2 { try open.sync(file) }
-            }
-            open.close(try open.create("b", .completeUnlessOpen))
-            let b = try open.create("b2", .completeUnlessOpen)
-            try open.write([4], at: 0, to: b, isLogged: true)
-            open.close(b)
-            let again = try open.create("b3", .completeUnlessOpen)
-            try open.write([5], at: 0, to: again, isLogged: true)
-        }
-        let open = try open(.beforeFirstUnlock)
-        #expect(try open.contents("none") == [3])
-        try unlock(open)
-        #expect(try open.contents("c") == [1])
-        #expect(try open.contents("b2") == [])
-        #expect(try open.contents("b3") == [5])
-        #expect(open.store.openFiles.losses == [])
-    }
-
-    @Test func `a file that could not be recorded is not opened, and is recorded by the next unlock`() throws {
-        do {
-            let open = try open(.unlocked)
-            try open.put("c", pattern(10), .completeUntilFirstUserAuthentication)
-            try write(1, "c", open)
-        }
-        let open = try open(.beforeFirstUnlock)
-        try open.keys.unlock()
-        #expect(code { _ = try open.open("c") } == .notAvailable)
-        #expect(code { _ = try open.read("c") } == .notAvailable)
-        try open.store.openFiles.recordWaiting()
-        open.store.abandon(isCertain: true)
-        #expect(code { _ = try open.open("c") } == .notAvailable)
-        try open.store.openFiles.recordWaiting()
-        #expect(try open.contents("c") == [1] + pattern(10).dropFirst(), "it is in the transaction")
-        open.store.settleDurably()
-        #expect(try open.contents("c") == [1] + pattern(10).dropFirst())
     }
 }

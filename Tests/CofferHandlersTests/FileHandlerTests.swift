@@ -96,6 +96,24 @@ import Testing
         #expect(stepper.shared.filesInUse.areTooMany)
     }
 
+    @Test func `while too much is not synced, a change is synced before its answer`() throws {
+        stepper.owner.choice.defersSyncs = true
+        let handles: [Int64] = try ["a", "b"].map { name in
+            let made: JSONObject = ["name": .string(name), "access": "readWrite", "create": true]
+            return try #require(try stepper.perform(.fileOpen, made).result?["handle"]?.integerValue)
+        }
+        let files = try handles.map { try stepper.owner.handles[$0].file }
+        for isMuch in [false, true] {
+            let cut: JSONObject = ["handle": .integer(handles[0]), "bytes": isMuch ? 7 : 5]
+            #expect(try stepper.perform(.fileTruncate, cut).failure == nil)
+            #expect(files[0].hasChanges == !isMuch)
+            let openFiles = try #require(stepper.vault.openCatalog).files.openFiles
+            // More than half of what is logged before the log is written anew.
+            let change = FileChange(holes: Array(0..<70_000), time: 1)
+            for _ in 0..<2 { try openFiles.make(change, in: files[1], isLogged: true) }
+        }
+    }
+
     @Test func `many closed files are synced together, and are there as they were written`() throws {
         stepper.owner.choice.defersSyncs = true
         for number in UInt8(0)..<20 {

@@ -376,6 +376,8 @@ public enum Limits {
     /// Bytes of the log of unsynced changes, beyond which it is written anew without those that are synced: some thousand
     /// small writes.
     package static let unsyncedBytes: Int64 = 1 << 20
+    /// Bytes of that log that a start reads: only clients that change much at once make it as long.
+    package static let unsyncedLogBytes: Int64 = 8 << 20
     /// Bytes of one of its records: all changes of a file that are not synced.
     package static let unsyncedRecordBytes = 1 << 20
     /// Chunks of open files that are kept in plaintext until a lock or a close, each of at most ``chunkBytes`` of locked

@@ -35,7 +35,7 @@ extension OpenFileTable {
         unsynced.shorten(to: logged.map { UnsyncedRecord($0.id, .change($0.unsynced, of: $0.node)) })
     }
 
-    /// Whether so much of a file is not synced that the next change has to wait for a sync.
+    /// Whether so much of a file is not synced that the answer to its change has to wait for a sync.
     package func mustSync(_ file: OpenFile) -> Bool {
         file.pendingCount > Limits.pendingChunks || unsynced?.isFull == true && unsynced?.isLogging(file.id) == true
     }

@@ -3,6 +3,7 @@ internal import CofferCrypto
 package import CofferKeys
 internal import CofferMemory
 package import CofferSystem
+internal import Glibc
 
 /// The log of the changes of open files that are not synced: a kill of the daemon loses none of them.
 ///
@@ -85,6 +86,7 @@ package final class UnsyncedLog {
         if file == nil { try rewrite([]) }
         let number = lastNumber + 1
         let bytes = sealed(record, number)
+        try checkRoom(for: end + Int64(bytes.count))
         try directory.fileSystem.willPerform(.write)
         unsafe try file?.write(all: bytes.span.bytes, at: end)
         end += Int64(bytes.count)
@@ -97,6 +99,7 @@ package final class UnsyncedLog {
         let kept = waiting.values.joined().sorted { $0.number < $1.number }
         let new = records.enumerated().map { (number: lastNumber + 1 + UInt64($0.offset), record: $0.element) }
         let bytes = (kept + new).reduce(into: head) { $0 += sealed($1.record, $1.number) }
+        try checkRoom(for: Int64(bytes.count))
         try directory.remove(Self.temporaryName)
         let file = try directory.create(Self.temporaryName)
         try directory.fileSystem.willPerform(.write)
@@ -107,6 +110,11 @@ package final class UnsyncedLog {
         mostBytes = max(Limits.unsyncedBytes, 2 * end)
         lastNumber += UInt64(new.count)
         live = (kept + new).reduce(into: [:]) { $0[$1.record.content] = $1.number }
+    }
+
+    /// Refuses a file of which the next start would not read all.
+    private func checkRoom(for byteCount: Int64) throws(SystemError) {
+        if byteCount > Limits.unsyncedLogBytes { throw SystemError("write", code: ENOSPC) }
     }
 
     /// Writes the file anew if possible.
@@ -205,7 +213,8 @@ package final class UnsyncedLog {
     ) throws(SystemError) -> (number: UInt64, record: UnsyncedRecord, byteCount: Int)? {
         var prefix = ByteReader(try file.bytes(Self.prefixBytes, at: place))
         guard let count = try? prefix.read(UInt32.self), let number = try? prefix.read(UInt64.self), number > last,
-            count <= Limits.unsyncedRecordBytes
+            count <= Limits.unsyncedRecordBytes,
+            place + Int64(Self.prefixBytes) + Int64(count) <= Limits.unsyncedLogBytes
         else { return nil }
         let sealed = try file.bytes(Int(count), at: place + Int64(Self.prefixBytes))
         let context = context(number)
@@ -216,20 +225,23 @@ package final class UnsyncedLog {
         return (number, record, Self.prefixBytes + sealed.count)
     }
 
-    /// Whether a later record is behind the place at which the reading ends.
+    /// Whether the number of a later record is behind the place at which the reading ends, or more than there can be.
+    ///
+    /// Such a number hardly comes by chance, so its record is not opened: in a crafted file, each byte could begin a long one.
     private func isDamaged(
         behind place: Int64,
         after last: UInt64,
         _ file: borrowing OwnedDescriptor
     ) throws(SystemError) -> Bool {
-        let rest = try file.bytes(Int(2 * Limits.unsyncedBytes), at: place)
+        let most = Int(Limits.unsyncedLogBytes - place)
+        let rest = try file.bytes(most + 1, at: place)
+        if rest.count > most { return true }
         var word: UInt64 = 0
         for (index, byte) in rest.enumerated() {
             word = word << 8 | UInt64(byte)
-            let start = index + 1 - Self.prefixBytes
-            // Numbers of former records behind the last one are smaller.
-            guard start > 0, word > last, word - last < UInt64(Limits.unsyncedBytes) else { continue }
-            if try readRecord(at: place + Int64(start), after: last, in: file) != nil { return true }
+            // The first number is that of a record that may be incomplete. Those of former records behind the last one are
+            // smaller.
+            if index >= Self.prefixBytes, word > last, word - last < UInt64(Limits.unsyncedBytes) { return true }
         }
         return false
     }

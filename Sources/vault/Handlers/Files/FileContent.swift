@@ -69,9 +69,9 @@ extension FileHandlers {
                     size: .atLeast(written.isEmpty ? 0 : end),
                     time: wallClockNanoseconds()
                 )
-                try make(change, by: plan, in: file, store, call)
-                let reply: Step.Next = { .done(Reply(FileWriteResult(offset: offset, byteCount: file.byteCount))) }
-                return store.openFiles.mustSync(file) ? try synchronizeChanged(file, store, then: reply) : try reply()
+                return try make(change, by: plan, in: file, store, call) {
+                    .done(Reply(FileWriteResult(offset: offset, byteCount: file.byteCount)))
+                }
             }
         }
     }
@@ -101,14 +101,16 @@ extension FileHandlers {
         }
     }
 
-    /// Makes a change whose chunks were written by a plan; if it can't be logged, the file is unchanged.
+    /// Makes a change whose chunks were written by a plan, and continues, once it is synced if too much is not; if it can't be
+    /// logged, the file is unchanged.
     private func make(
         _ change: FileChange,
         by plan: WritePlan? = nil,
         in file: OpenFile,
         _ store: FileStore,
-        _ call: Call
-    ) throws {
+        _ call: Call,
+        then next: @escaping Step.Next
+    ) throws -> Step {
         do {
             guard openCatalog?.files === store else { throw CofferError.vaultIsGone }
             try store.openFiles.make(change, in: file, isLogged: call.caller.choice.defersSyncs)
@@ -117,6 +119,7 @@ extension FileHandlers {
             throw error
         }
         announceLater(file, by: call)
+        return store.openFiles.mustSync(file) ? try synchronizeChanged(file, store, then: next) : try next()
     }
 
     /// Changes an open file once the request holds its content.
@@ -149,8 +152,7 @@ extension FileHandlers {
         return change(handle, call) { [self] store in
             func finish(_ written: [WritePlan.Written] = [], by plan: WritePlan? = nil) throws -> Step {
                 let change = FileChange(written, size: .exactly(count), time: wallClockNanoseconds())
-                try make(change, by: plan, in: file, store, call)
-                return try next()
+                return try make(change, by: plan, in: file, store, call, then: next)
             }
             guard let plan = try store.plans.cutting(to: count, of: file) else { return try finish() }
             return try carryOut(plan, with: nil, on: file, store) { try finish($0, by: plan) }
@@ -168,8 +170,10 @@ extension FileHandlers {
             } then: { [self] _ in
                 try checkUsable(handle, for: .write)
                 let size = FileChange.Size.atLeast(params.keepsSize ? 0 : end)
-                try make(FileChange(size: size, time: wallClockNanoseconds()), in: handle.file, store, call)
-                return .done(Reply(FileByteCount(byteCount: handle.file.byteCount)))
+                let change = FileChange(size: size, time: wallClockNanoseconds())
+                return try make(change, in: handle.file, store, call) {
+                    .done(Reply(FileByteCount(byteCount: handle.file.byteCount)))
+                }
             }
         }
     }
@@ -185,9 +189,9 @@ extension FileHandlers {
             do { zeros = try SecretBytes(zeros: zeroing.writes.byteCount) } catch { throw CofferError.noSecretMemory }
             return try carryOut(zeroing.writes, with: zeros, on: file, store) { [self] written in
                 let change = FileChange(written, holes: zeroing.holes, time: wallClockNanoseconds())
-                try make(change, by: zeroing.writes, in: file, store, call)
-                let reply: Step.Next = { .done(Reply(FileByteCount(byteCount: zeroing.end - params.offset))) }
-                return store.openFiles.mustSync(file) ? try synchronizeChanged(file, store, then: reply) : try reply()
+                return try make(change, by: zeroing.writes, in: file, store, call) {
+                    .done(Reply(FileByteCount(byteCount: zeroing.end - params.offset)))
+                }
             }
         }
     }
