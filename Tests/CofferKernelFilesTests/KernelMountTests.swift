@@ -1,6 +1,7 @@
 import CKernelFiles
 import CofferCore
 import CofferKernelFiles
+import CofferSystem
 import CofferTestSupport
 import CofferVault
 import CofferWire
@@ -171,6 +172,23 @@ import Testing
         kernel.mount.notifier.confirmDrops()
         kernel.unblockNotices()
         kernel.waitForDrops()
+    }
+
+    @Test func `notices for which no thread can be started wait, and are given once one can`() throws {
+        let kernel = try TestKernel()
+        let (mayStart, confirmedCount) = (Shared(false), Shared(0))
+        let notifier = MountNotifier(kernel.mount.device) { (run) throws(SystemError) in
+            guard mayStart.value else { throw SystemError("pthread_create", code: EAGAIN) }
+            try NativeThread.startDetached(run)
+        } confirm: { count in
+            confirmedCount.value = count
+        }
+        for _ in 0..<2 { notifier.confirmDrops() }
+        #expect(notifier.startIfStalled())
+        #expect(confirmedCount.value == 0)
+        mayStart.value = true
+        #expect(!notifier.startIfStalled())
+        #expect(settles { confirmedCount.value == 2 })
     }
 
     @Test func `what an earlier daemon has told the kernel is dropped once, and then what it has used since`() throws {

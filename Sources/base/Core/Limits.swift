@@ -411,6 +411,8 @@ public enum Limits {
     package static let acceptPauseNanoseconds: UInt64 = 100_000_000
     /// Nanoseconds between two notifications of progress.
     package static let progressNanoseconds: UInt64 = 100_000_000
+    /// Nanoseconds until a thread is tried again that could not be started.
+    package static let threadRetryNanoseconds: UInt64 = 100_000_000
     /// Nanoseconds until the message bus is tried again.
     package static let busRetryNanoseconds: UInt64 = 30_000_000_000
     /// Messages of the bus that are handled in one turn.

@@ -1,5 +1,5 @@
 internal import CofferCore
-internal import CofferSystem
+package import CofferSystem
 internal import Synchronization
 
 /// Tells the kernel of one mount what to drop, on a thread of its own: a notice may wait for requests that the daemon has to
@@ -35,16 +35,25 @@ package final class MountNotifier: Sendable {
         var isOverfull = false
     }
 
+    /// Runs a closure on a thread of its own.
+    package typealias StartThread = @Sendable (@escaping @Sendable () -> Void) throws(SystemError) -> Void
+
     private let device: KernelDevice
+    private let startThread: StartThread
     private let confirm: @Sendable (Int) -> Void
     private let state = Mutex(State())
 
     /// - Parameters:
     ///   - device: The kernel's end of the mount.
+    ///   - startThread: Starts its thread.
     ///   - confirm: The notifier calls it on its thread, when the kernel has dropped everything that came before some calls of
     ///     ``confirmDrops()``, with the number of those calls; with 0 if the mount must end, see ``isOverfull``.
-    init(_ device: KernelDevice, confirm: @escaping @Sendable (Int) -> Void) {
-        (self.device, self.confirm) = (device, confirm)
+    package init(
+        _ device: KernelDevice,
+        startThread: @escaping StartThread = { (run) throws(SystemError) in try NativeThread.startDetached(run) },
+        confirm: @escaping @Sendable (Int) -> Void
+    ) {
+        (self.device, self.startThread, self.confirm) = (device, startThread, confirm)
     }
 
     /// Whether too many notices waited, or the daemon does not know what to drop: the kernel may show old contents, so the mount
@@ -97,11 +106,21 @@ package final class MountNotifier: Sendable {
         }
         guard starts else { return }
         do throws(SystemError) {
-            try NativeThread.startDetached { [self] in run() }
+            try startThread { [self] in run() }
         } catch {
-            // The next notice tries it again.
             state.withLock { $0.isRunning = false }
         }
+    }
+
+    /// Whether something waits for a thread that could not be started.
+    private var isStalled: Bool { state.withLock { !$0.isRunning && ($0.isOverfull || !$0.waiting.isEmpty) } }
+
+    /// Tries again to start the thread if that has failed.
+    ///
+    /// - Returns: Whether it has failed again.
+    package func startIfStalled() -> Bool {
+        if isStalled { change { _ in } }
+        return isStalled
     }
 
     /// Gives notices until there are none.

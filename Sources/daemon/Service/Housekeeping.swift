@@ -4,6 +4,7 @@ struct Housekeeping {
     private let syncer: DeferredSyncer
     private let trash: TrashKeeper
     private let expiry: ExpiryKeeper
+    private let mounts: Mounts
     private let idleExit: IdleExit
 
     init(beside part: ServerPart, _ hub: EventHub, _ mounts: Mounts) {
@@ -11,13 +12,14 @@ struct Housekeeping {
         syncer = DeferredSyncer(beside: part, hub)
         trash = TrashKeeper(beside: part)
         expiry = ExpiryKeeper(hub, beside: part)
+        self.mounts = mounts
         idleExit = IdleExit(mounts, beside: part)
     }
 
     /// The earliest time at which something is due.
     var nextDeadline: UInt64? {
         checkpointer.nextDeadline.earlier(syncer.nextDeadline).earlier(trash.nextDeadline)
-            .earlier(expiry.nextDeadline).earlier(idleExit.nextDeadline)
+            .earlier(expiry.nextDeadline).earlier(mounts.nextDeadline).earlier(idleExit.nextDeadline)
     }
 
     /// Handles the end of a turn, before its answers are sent.
@@ -25,6 +27,7 @@ struct Housekeeping {
         syncer.settle()
         trash.settle()
         expiry.settle()
+        mounts.settle()
     }
 
     /// Checkpoints the log, after the answers were sent.

@@ -329,6 +329,15 @@ final class Mounts {
     /// Has kernels write what programs have changed in mapped memory: the keys will go.
     func noteLocking() { for mounted in all.values { mounted.mount.writeBack() } }
 
+    /// When notices are tried again that could not be given for want of a thread.
+    private(set) var nextDeadline: UInt64?
+
+    /// Handles the end of a turn.
+    func settle() {
+        let stalled = all.values.filter { $0.mount.notifier.startIfStalled() }
+        nextDeadline = stalled.isEmpty ? nil : part.clock.now + Limits.threadRetryNanoseconds
+    }
+
     /// Has kernels drop what they have: keys have gone, or what was sealed can be read.
     ///
     /// - Parameters:
