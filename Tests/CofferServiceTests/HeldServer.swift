@@ -15,6 +15,7 @@ final class HeldServer: Sendable {
         in directory: TemporaryDirectory? = nil,
         entitlements: String = "",
         clock: BootClock = .system,
+        fileSystem: FileSystem = .real,
         journal: (@Sendable ([AuditRecord]) -> Void)? = nil
     ) throws {
         let next = Shared(Self.owner)
@@ -25,7 +26,7 @@ final class HeldServer: Sendable {
         } groupID: { (_) throws(CofferError) in
             0
         }
-        server = try TestServer(in: directory, clock: clock) { configuration in
+        server = try TestServer(in: directory, clock: clock, fileSystem: fileSystem) { configuration in
             configuration.journal.write = journal
             configuration.entitlements = written
             configuration.identify = { _, _ in

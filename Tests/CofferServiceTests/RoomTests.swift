@@ -84,4 +84,70 @@ import Testing
         let last = try client.openFile(name)
         #expect(try last.get() == [1])
     }
+
+    @Test func `files of connections that have ended count for their identity until they are synced`() throws {
+        let hold = Shared<(reached: DispatchSemaphore, release: DispatchSemaphore)?>(nil)
+        let serverThread = Shared<pthread_t?>(nil)
+        let place = try HeldServer(
+            entitlements: """
+                [Client]
+                UserUnit=mail.service
+                Groups=common
+                Verbs=read write
+                [Client]
+                UserUnit=backup.service
+                Groups=common
+                Verbs=read
+                """,
+            fileSystem: FileSystem(intercept: { (operation) throws(SystemError) in
+                let isWorker = pthread_self() != serverThread.value
+                guard operation == .synchronize, isWorker, let held = hold.value else { return }
+                held.reached.signal()
+                held.release.wait()
+            })
+        )
+        place.server.perform { _ in serverThread.value = pthread_self() }
+        let owner = try place.connect()
+        try owner.makeVault(passcode: nil)
+        let writer = RawBox(try place.connectRaw())
+        var open: JSONObject = ["name": "f", "access": "readWrite", "shared": true, "group": "common"]
+        open.set("create", true)
+        try writer.raw.send(.fileOpen, open)
+        #expect(try writer.raw.refusal() == nil)
+        open.set("create", false)
+        let mail = HeldServer.service("mail")
+        var boxes = try (0..<(Limits.openFiles / 4 * 3 / Limits.handles)).map { _ in
+            RawBox(try place.connectRaw(as: mail))
+        }
+        var refusedCount = 0
+        for box in boxes {
+            try box.raw.sendAtOnce(Array(repeating: (.fileOpen, open), count: Limits.handles))
+            let refusals = try (0..<Limits.handles).map { _ in try box.raw.refusal() }
+            refusedCount += refusals.count { $0 == .notAvailable }
+        }
+        #expect(refusedCount > 0, "it has all that it may have")
+        // The sync of the writer has the file, for which those of the others wait.
+        try writer.raw.send(.fileWrite, ["handle": 1, "offset": 0], payload: [7])
+        #expect(try writer.raw.refusal() == nil)
+        let (reached, release) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        hold.value = (reached, release)
+        try writer.raw.send(.fileSync, ["handle": 1])
+        reached.wait()
+        hold.value = nil
+        withExtendedLifetime(boxes) {}
+        boxes = []
+        for _ in 0..<2 { _ = try owner.status() }
+        // When an identity comes for the first time, those without connections may be forgotten.
+        _ = try place.connect(as: HeldServer.service("backup"))
+        let last = RawBox(try place.connectRaw(as: mail))
+        try last.raw.send(.fileOpen, open)
+        #expect(try last.raw.refusal() == .notAvailable)
+        release.signal()
+        #expect(try writer.raw.refusal() == nil)
+        let isRoom = try settles {
+            try last.raw.send(.fileOpen, open)
+            return try last.raw.refusal() == nil
+        }
+        #expect(isRoom)
+    }
 }

@@ -67,6 +67,9 @@ package final class KernelMount {
         caller.choice.defersSyncs = true
     }
 
+    /// Whether a notice waits for its kernel, or a request is being carried out.
+    package var isBusy: Bool { notifier.isRunning || requestCount > 0 }
+
     /// Whether the mount must end: another process takes messages of the kernel away, or the kernel may show old contents.
     package var isOverfull: Bool { notifier.isOverfull || nodes.areTooMany }
 

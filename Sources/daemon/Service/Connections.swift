@@ -26,6 +26,9 @@ final class Connections {
     /// Called with a connection that has ended, after its removal.
     var connectionDidEnd: (Connection) -> Void = { _ in }
 
+    /// Whether something of a tenant that has no connection counts, such as a mount.
+    var isInUse: (_ tenant: Int) -> Bool = { _ in false }
+
     init(on loop: EventLoop, _ clock: BootClock) {
         self.loop = loop
         self.clock = clock
@@ -163,7 +166,7 @@ final class Connections {
 
     /// The tenant of a client.
     func tenant(of client: ClientIdentity, _ rights: AccessRights) -> Tenant {
-        tenants.tenant(of: client, rights, at: clock.now)
+        tenants.tenant(of: client, rights, at: clock.now, keeping: isInUse)
     }
 
     /// Checks that a tenant may connect once more; if not, closes its longest idle connection, or refuses.

@@ -21,7 +21,7 @@ final class IdleExit: ServerPart {
     /// Called at the end of each turn.
     func isDue() -> Bool {
         guard let seconds = configuration.idleExitSeconds else { return false }
-        guard connections.all.isEmpty, mounts.isEmpty, shared.filesInUse.orphanCount == 0, holdsNoKey else {
+        guard connections.all.isEmpty, mounts.isEmpty, !shared.filesInUse.hasOrphans, holdsNoKey else {
             (idleSince, nextDeadline) = (nil, nil)
             return false
         }

@@ -31,7 +31,8 @@ final class Mounts {
     private let part: ServerPart
     private var all: [Int32: Mounted] = [:]
     private var lastNumber: Int32 = 0
-    /// Mounts that have ended while a notice waits for their kernel: a client may hold that up.
+    /// Mounts that have ended while a notice waits for their kernel, or a request is being carried out: a client may hold both
+    /// up.
     private var ending: [KernelMount] = []
     /// The mounts that may have requests, each once, in the order in which they are asked.
     private var ready: [Mounted] = []
@@ -73,8 +74,7 @@ final class Mounts {
     ///   - client: Whose it is.
     ///   - descriptor: Its kernel's end.
     func add(_ facts: MountFacts, of client: Caller, _ descriptor: consuming OwnedDescriptor) throws(CofferError) {
-        ending.removeAll { !$0.notifier.isRunning }
-        let used = all.values.map(\.mount) + ending
+        let used = counted
         let held = used.count { $0.caller.tenant == client.tenant }
         guard FairShare.left(holding: held, used: used.count, of: Limits.mounts) > 0 else {
             throw CofferError(
@@ -128,7 +128,7 @@ final class Mounts {
         if let watch = mounted.watch { part.loop.unwatch(watch) }
         mounted.watch = nil
         all[mounted.number] = nil
-        if mounted.mount.notifier.isRunning { ending.append(mounted.mount) }
+        if mounted.mount.isBusy { ending.append(mounted.mount) }
         if let name = mounted.keptName { removeKept(name) }
         // A request that is being carried out may use the handles: then they are released at its end.
         if mounted.mount.requestCount == 0 { part.handlers.file.releaseHandles(of: mounted.mount.caller) }
@@ -334,6 +334,8 @@ final class Mounts {
 
     /// Handles the end of a turn.
     func settle() {
+        // The kernel has their programs go on once nothing holds their devices.
+        ending.removeAll { !$0.isBusy }
         let stalled = all.values.filter { $0.mount.notifier.startIfStalled() }
         nextDeadline = stalled.isEmpty ? nil : part.clock.now + Limits.threadRetryNanoseconds
     }
@@ -371,10 +373,16 @@ final class Mounts {
         all.values.filter { $0.unconfirmedCount > 0 }.map { UnconfirmedMount(place: $0.mount.facts.place) }
     }
 
+    /// The mounts that count, those that are ending included.
+    private var counted: [KernelMount] { all.values.map(\.mount) + ending.filter(\.isBusy) }
+
+    /// Whether one of them is a tenant's.
+    func areUsed(by tenant: Int) -> Bool { counted.contains { $0.caller.tenant == tenant } }
+
     /// The number of files that programs of a tenant's mounts have open, and that of all mounts.
     func openFileCounts(of tenant: Int) -> (held: Int, used: Int) {
         var (held, used) = (0, 0)
-        for mount in all.values.map(\.mount) {
+        for mount in counted {
             used += mount.openFileCount
             if mount.caller.tenant == tenant { held += mount.openFileCount }
         }

@@ -88,6 +88,9 @@ package final class Server {
     private func connect() {
         handlers.shared.observer = self
         connections.connectionDidEnd = { [unowned self] connection in connectionDidEnd(connection) }
+        connections.isInUse = { [unowned self] tenant in
+            mounts.areUsed(by: tenant) || openFileCounts(of: tenant).held > 0
+        }
         acceptor.admitServiceManager = { [unowned units] socket in units.admitServiceManager(socket) }
         turn.responder.refuseCredential = { [unowned units] connection, error in units.refuse(connection, error) }
     }
@@ -259,7 +262,9 @@ extension Server: VaultObserver {
     package func cancelRequest(_ id: RequestID, besides call: Call) { turn.cancelRequest(id, besides: call) }
     package func openFileCounts(of tenant: Int) -> (held: Int, used: Int) {
         let (clients, programs) = (connections.openFileCounts(of: tenant), mounts.openFileCounts(of: tenant))
-        return (clients.held + programs.held, clients.used + programs.used)
+        // They have ended, and their files wait for a sync.
+        let orphans = handlers.shared.filesInUse.orphanCounts(of: tenant)
+        return (clients.held + programs.held + orphans.held, clients.used + programs.used + orphans.used)
     }
     package func commit() { turn.commit() }
     package var uses: [ConnectionUse] { connections.uses + mounts.uses }

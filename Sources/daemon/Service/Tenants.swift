@@ -12,10 +12,17 @@ struct Tenants {
     private(set) var nextDeadline: UInt64?
 
     /// The tenant of a client.
-    mutating func tenant(of client: ClientIdentity, _ rights: AccessRights, at now: UInt64) -> Tenant {
+    ///
+    /// - Parameter isInUse: Whether a tenant without connections holds something that its quotas count.
+    mutating func tenant(
+        of client: ClientIdentity,
+        _ rights: AccessRights,
+        at now: UInt64,
+        keeping isInUse: (Int) -> Bool
+    ) -> Tenant {
         let key = Tenant.Key(principal: client.principal, limits: rights.limits)
         if let tenant = all.values.first(where: { $0.key == key }) { return tenant }
-        all = all.filter { !$0.value.isForgettable(at: now) }
+        all = all.filter { !$0.value.isForgettable(at: now) || isInUse($0.key) }
         lastNumber += 1
         let tenant = Tenant(lastNumber, key)
         all[tenant.number] = tenant

@@ -10,8 +10,10 @@ package struct FilesInUse {
     package var beingSynced: [ChangedFile] = []
     /// Those with changes of which clients that watch were not notified: an entry for each process that made one.
     package var unannounced: [ChangedFile] = []
-    /// The number of handles of closed connections that are still being synced.
-    package var orphanCount = 0
+    /// The numbers of handles of ended connections and mounts that are still being synced, by their tenants.
+    private var orphans: [Int: Int] = [:]
+
+    package var hasOrphans: Bool { !orphans.isEmpty }
 
     /// Whether so many wait that a sync must not wait for more.
     package var areMany: Bool { closed.count >= Limits.closedFilesAtOnce }
@@ -35,6 +37,20 @@ package struct FilesInUse {
         let taken = Array(closed.prefix(count))
         closed.removeFirst(taken.count)
         return taken
+    }
+
+    /// Notes a handle whose connection, or mount, has ended.
+    package mutating func addOrphan(of tenant: Int) { orphans[tenant, default: 0] += 1 }
+
+    /// Notes that such a handle was synced and released.
+    package mutating func removeOrphan(of tenant: Int) {
+        let left = (orphans[tenant] ?? 0) - 1
+        orphans[tenant] = left > 0 ? left : nil
+    }
+
+    /// The number of such handles of a tenant, and that of all tenants.
+    package func orphanCounts(of tenant: Int) -> (held: Int, used: Int) {
+        (orphans[tenant] ?? 0, orphans.values.reduce(0, +))
     }
 
     /// Notes a change of which clients were not notified.

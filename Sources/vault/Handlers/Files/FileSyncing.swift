@@ -160,11 +160,11 @@ extension FileHandlers {
                 release(handle)
                 continue
             }
-            shared.filesInUse.orphanCount += 1
+            shared.filesInUse.addOrphan(of: caller.tenant)
             shared.chores.append(
                 Chore(tenant: caller.tenant) { [self] call in
                     call.atEnd { [self] in
-                        shared.filesInUse.orphanCount -= 1
+                        shared.filesInUse.removeOrphan(of: caller.tenant)
                         release(handle)
                     }
                     return synchronize(handle.file, store, call) { .done }
