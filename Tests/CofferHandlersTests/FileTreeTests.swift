@@ -247,6 +247,65 @@ import Testing
         #expect(secret == [1])
     }
 
+    // MARK: Moving directories
+
+    /// A vault with files in the directory `d`, and with secrets.
+    private static func filled(_ files: [String], _ secrets: [String]) throws -> Stepper {
+        let stepper = try Stepper(passcode: nil)
+        for name in files { try stepper.put("d/\(name)", [1]) { $0.store = .file } }
+        for name in secrets { try stepper.put(name, [1]) }
+        return stepper
+    }
+
+    private static func names(_ start: String, _ count: Int) -> [String] { (0..<count).map { "\(start)\($0)" } }
+
+    @Test(arguments: [false, true])
+    func `what takes a name while a directory is checked keeps the directory where it is`(isSecret: Bool) throws {
+        // The check ends with the few files, or secrets, which it has seen already, if it does not begin anew.
+        let files = isSecret ? ["new"] : Self.names("", 9)
+        let secrets = isSecret ? Self.names("elsewhere/", 9) : ["to/new", "elsewhere"]
+        let stepper = try Self.filled(files, secrets)
+        let move = try stepper.begin(.fileRename, ["name": "d", "to": "to"])
+        #expect(move.wait != nil)
+        try stepper.put(isSecret ? "to/new" : "d/new", [2]) { $0.store = isSecret ? .keychain : .file }
+        move.finish()
+        #expect(move.failure?.code == .duplicateItem)
+        let kept = try Self.names(stepper.listFiles(in: try ItemName("d")))
+        #expect(kept.contains("d/new"))
+    }
+
+    @Test(arguments: [2, 40])
+    func `the check of a directory ends with its entries or the secrets, whichever are fewer`(count: Int) throws {
+        let stepper = try Self.filled(Self.names("", count), Self.names("elsewhere/", 42 - count))
+        let move = try stepper.begin(.fileRename, ["name": "d", "to": "to"])
+        var stepCount = 0
+        while move.wait != nil {
+            move.resume()
+            stepCount += 1
+        }
+        #expect(move.failure == nil)
+        #expect((2..<10).contains(stepCount), "\(stepCount) steps")
+        try stepper.commit()
+        let moved = try stepper.listFiles(in: try ItemName("to"))
+        #expect(moved.entries.count == count)
+    }
+
+    @Test func `a directory is moved in the end, however often others change something`() throws {
+        let stepper = try Self.filled(Self.names("", 20), Self.names("elsewhere/", 20))
+        let move = try stepper.begin(.fileRename, ["name": "d", "to": "to"])
+        var changeCount = 0
+        while move.wait != nil && changeCount < 20 {
+            try stepper.put("other", [1])
+            changeCount += 1
+            move.resume()
+        }
+        #expect(move.wait == nil && move.failure == nil)
+        #expect((2..<20).contains(changeCount), "\(changeCount) changes")
+        try stepper.commit()
+        let moved = try stepper.listFiles(in: try ItemName("to"))
+        #expect(moved.entries.count == 20)
+    }
+
     // MARK: Pages
 
     @Test(arguments: [1, 2, 3, 7, 1000], [false, true])

@@ -357,6 +357,9 @@ public enum Limits {
     package static let entriesPerQuantum = 512
     /// Entries after which the kernel is asked who else waits.
     package static let entriesPerPoll = 8
+    /// How often the check of a directory that is to be moved begins in slices, because others have changed something
+    /// meanwhile, before it is made in one step.
+    package static let slicedMoveChecks = 3
     /// Bytes of contents after which a check answers, at the end of a file.
     package static let contentBytesPerCheck: Int64 = 64 << 20
     /// Damaged contents after which a check answers.

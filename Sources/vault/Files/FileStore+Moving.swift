@@ -25,6 +25,7 @@ extension FileStore {
     ///   - group: The caller's group.
     ///   - mode: What becomes of what is at the new path.
     ///   - keepsDirectory: Whether the former directory stays, also if it was made implicitly and is empty now.
+    ///   - isChecked: Whether the ``TreeMove`` of each directory has come to its end, and nothing was changed since it began.
     ///   - now: Milliseconds since 1970.
     /// - Throws: `itemNotFound`; `duplicateItem` if the target exists and is not to be replaced; `param` if a part of
     ///   the path is a file, a directory would contain itself, or a path would become too long; `interactionNotAllowed`
@@ -35,11 +36,12 @@ extension FileStore {
         in group: String,
         _ mode: MoveMode,
         keepsDirectory: Bool = false,
+        isChecked: Bool = false,
         now: Int64
     ) throws {
         let entry = try requireOwnEntry(name, in: group)
         if name == target { return }
-        try checkMove(of: entry, to: target)
+        if !isChecked { try checkMove(of: entry, to: target) }
         guard let existing = try tree.place(at: target, in: group) else {
             if mode == .exchanges { throw CofferError.noEntry(target) }
             try connection.faults.refuseNew(target.quoted)
@@ -50,7 +52,7 @@ extension FileStore {
         if existing.id == entry.node.id { return }
         if mode == .exchanges {
             let other = try requireOwnEntry(target, in: group)
-            try checkMove(of: other, to: name)
+            if !isChecked { try checkMove(of: other, to: name) }
             return try exchange(entry, other, now)
         }
         try checkReplacing(existing, target, by: entry)
@@ -170,40 +172,42 @@ extension FileStore {
 
     private func checkMove(of entry: FileEntry, to target: ItemName) throws {
         guard entry.isDirectory else { return }
-        if target.path.utf8.starts(with: (entry.path + "/").utf8) {
+        var move = try beginMove(of: entry, to: target)
+        if move.mayBecomeTooLong { while try move.next() != nil {} }
+    }
+
+    /// Begins to check what is in a directory before it is moved.
+    ///
+    /// - Parameters:
+    ///   - directory: The directory.
+    ///   - target: The new path.
+    /// - Throws: `param` if the directory would contain itself.
+    package func beginMove(of directory: FileEntry, to target: ItemName) throws -> TreeMove {
+        if target.path.utf8.starts(with: (directory.path + "/").utf8) {
             throw CofferError(
                 .param,
-                "can't move \(entry.quoted) to \(target.quoted): that is inside of it",
+                "can't move \(directory.quoted) to \(target.quoted): that is inside of it",
                 reason: .insideItself
             )
         }
-        try checkDepth(of: entry, at: target)
+        return TreeMove(
+            of: directory,
+            to: target,
+            mayBecomeTooLong: try mayBecomeTooLong(in: directory, at: target),
+            walk(below: directory, in: [directory.metadata.group], isRecursive: true)
+        )
     }
 
-    /// Checks that every path below a directory is valid after the directory is moved.
-    private func checkDepth(of directory: FileEntry, at target: ItemName) throws {
+    /// Whether a path below a directory may be invalid after the directory is moved.
+    private func mayBecomeTooLong(in directory: FileEntry, at target: ItemName) throws -> Bool {
         let depth = target.components.count
         let byteCount = target.path.utf8.count
         let formerDepth = directory.path.utf8.count { $0 == UInt8(ascii: "/") } + 1
-        if depth <= formerDepth && byteCount <= directory.path.utf8.count { return }
+        if depth <= formerDepth && byteCount <= directory.path.utf8.count { return false }
         let height = try tree.height(of: directory.node.id) + 1
         // Most trees are so flat that no name has to be read.
-        let isShort = byteCount + height * (Limits.nameComponentBytes + 1) <= Limits.nameBytes
-        if depth + height <= Limits.nameComponents && isShort { return }
-        var walk = walk(below: directory, in: [directory.metadata.group], isRecursive: true)
-        let growth = byteCount - directory.path.utf8.count
-        while let visit = try walk.next() {
-            guard case .entry(let entry) = visit else { continue }
-            let parts = entry.path.utf8.count { $0 == UInt8(ascii: "/") } + 1 - formerDepth + depth
-            guard parts <= Limits.nameComponents, entry.path.utf8.count + growth <= Limits.nameBytes else {
-                throw CofferError(
-                    .param,
-                    "can't move \(directory.quoted) to \(target.quoted): the path of \(entry.quoted) would become too long",
-                    hint: "a path has at most \(Limits.nameComponents) parts and \(Limits.nameBytes) bytes",
-                    reason: .nameTooLong
-                )
-            }
-        }
+        return depth + height > Limits.nameComponents
+            || byteCount + height * (Limits.nameComponentBytes + 1) > Limits.nameBytes
     }
 }
 

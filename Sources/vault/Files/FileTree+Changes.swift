@@ -160,7 +160,7 @@ extension FileTree {
             """
             WITH RECURSIVE below (id, depth) AS (
                 VALUES (?, 0)
-                UNION SELECT file_nodes.id, below.depth + 1 FROM below JOIN file_nodes ON file_nodes.parent = below.id
+                UNION ALL SELECT file_nodes.id, below.depth + 1 FROM below JOIN file_nodes ON file_nodes.parent = below.id
                 WHERE file_nodes.kind = 1 AND below.depth < ?
             ) SELECT max(depth) FROM below
             """,

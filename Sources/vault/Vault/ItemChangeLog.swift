@@ -12,7 +12,7 @@ package final class ItemChangeLog {
     package var origin: Int32?
     private var entries: [(change: ItemChange, origin: Int32?)] = []
     private var missedCount = 0
-    /// How many changes were made, recorded or not.
+    /// How many changes were made, recorded or not, or undone by a commit that failed.
     package internal(set) var madeCount = 0
 
     private var isRecording: Bool { isWanted || names.isFollowing }

@@ -97,42 +97,11 @@ extension FileHandlers {
         // What is replaced becomes a version, with all that was written to it.
         let isKept = try params.replaces && catalog.files.versions.mayKeepVersions
         return try settled([params.name] + (isKept ? [params.target] : []), in: group, call) { [self] in
-            .done(Reply(try rename(params, in: group)))
+            let renaming = Renaming(params, in: group)
+            // Only what is in a directory takes longer.
+            if let reply = try renaming.slice(catalog, until: { true }) { return .done(reply) }
+            return try perform(renaming, call)
         }
-    }
-
-    private func rename(_ params: FileRenameParameters, in group: String) throws -> FileInfo {
-        let catalog = try catalog
-        let mode: MoveMode =
-            if params.exchanges {
-                .exchanges
-            } else if params.replaces {
-                params.keepsClass ? .replacesKeepingClass : .replaces
-            } else {
-                .refuses
-            }
-        return try catalog.change { changes in
-            let entry = try catalog.files.requireOwnEntry(params.name, in: group)
-            try catalog.checkNoSecrets(at: params.target, insteadOf: entry, in: group)
-            let other = params.exchanges ? try catalog.files.requireOwnEntry(params.target, in: group) : nil
-            if let other { try catalog.checkNoSecrets(at: params.name, insteadOf: other, in: group) }
-            try catalog.files.move(
-                params.name,
-                to: params.target,
-                in: group,
-                mode,
-                keepsDirectory: params.keepsDirectories,
-                now: wallClockMilliseconds()
-            )
-            for (entry, name) in [(entry, params.target)] + (other.map { [($0, params.name)] } ?? []) {
-                try changes.note(renaming(of: entry, to: name, in: group))
-            }
-            return try fileInfo(params.target, in: group)
-        }
-    }
-
-    private func renaming(of entry: FileEntry, to name: ItemName, in group: String) throws -> ItemChange {
-        ItemChange(.renamed, file: name, in: group, formerName: try ItemName(entry.path), inode: entry.inode)
     }
 
     package func fileRemove(_ params: FileRemoveParameters, _ call: Call) throws -> Step {
