@@ -1,5 +1,5 @@
 internal import CofferCore
-package import CofferSystem
+internal import CofferSystem
 internal import Synchronization
 
 /// Tells the kernel of one mount what to drop, on a thread of its own: a notice may wait for requests that the daemon has to
@@ -35,8 +35,8 @@ package final class MountNotifier: Sendable {
         var isOverfull = false
     }
 
-    /// Runs a closure on a thread of its own.
-    package typealias StartThread = @Sendable (@escaping @Sendable () -> Void) throws(SystemError) -> Void
+    /// Runs a closure on a thread of its own, and returns whether one could be started.
+    package typealias StartThread = @Sendable (@escaping @Sendable () -> Void) -> Bool
 
     private let device: KernelDevice
     private let startThread: StartThread
@@ -50,7 +50,7 @@ package final class MountNotifier: Sendable {
     ///     ``confirmDrops()``, with the number of those calls; with 0 if the mount must end, see ``isOverfull``.
     package init(
         _ device: KernelDevice,
-        startThread: @escaping StartThread = { (run) throws(SystemError) in try NativeThread.startDetached(run) },
+        startThread: @escaping StartThread = { (try? NativeThread.startDetached($0)) != nil },
         confirm: @escaping @Sendable (Int) -> Void
     ) {
         (self.device, self.startThread, self.confirm) = (device, startThread, confirm)
@@ -105,11 +105,7 @@ package final class MountNotifier: Sendable {
             return !state.isRunning
         }
         guard starts else { return }
-        do throws(SystemError) {
-            try startThread { [self] in run() }
-        } catch {
-            state.withLock { $0.isRunning = false }
-        }
+        if !startThread({ [self] in run() }) { state.withLock { $0.isRunning = false } }
     }
 
     /// Whether something waits for a thread that could not be started.
