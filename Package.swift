@@ -20,6 +20,7 @@ let base: [Target] = [
     .target(name: "CofferMemory", dependencies: ["CofferCore", "CSodium"]),
     .target(name: "CofferSystem", dependencies: ["CCofferShims", "CofferCore"]),
     .target(name: "CofferProcesses", dependencies: ["CCofferShims", "CofferSystem"]),
+    .target(name: "CofferBus", dependencies: ["CofferCore", "CofferMemory", "CofferSystem", "CSystemd"]),
     .target(name: "CofferCrypto", dependencies: ["CofferCore", "CofferMemory", "CSodium"]),
     .target(name: "CofferDatabase", dependencies: ["CLogWriter", "CofferCore", "CSQLite"]),
     .target(name: "CofferWire", dependencies: ["CofferCore", "CofferMemory"]),
@@ -84,7 +85,7 @@ let daemon: [Target] = [
             "CofferKeys", "CofferMemory", "CofferRights", "CofferRouting", "CofferSystem", "CofferVault", "CofferWire",
         ]
     ),
-    .target(name: "CofferBus", dependencies: ["CofferCore", "CofferSystem", "CSystemd"]),
+    .target(name: "CofferLogind", dependencies: ["CofferBus", "CofferCore", "CofferSystem", "CSystemd"]),
 ]
 
 let client: [Target] = [
@@ -198,7 +199,7 @@ let programs: [Target] = [
     .executableTarget(name: "coffer", dependencies: ["CofferCommands"], linkerSettings: small + ordered("coffer")),
     .executableTarget(
         name: "cofferd",
-        dependencies: ["CofferBus", "CofferCore", "CofferMemory", "CofferService", "CofferSystem", "CSystemd"],
+        dependencies: ["CofferCore", "CofferLogind", "CofferMemory", "CofferService", "CofferSystem", "CSystemd"],
         // Nothing is bound later, when the dynamic linker would save registers that may hold secrets on the stack.
         linkerSettings: [.unsafeFlags(["-Xlinker", "-z", "-Xlinker", "now"])] + small + ordered("cofferd")
     ),

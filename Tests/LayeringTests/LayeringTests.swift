@@ -76,7 +76,8 @@ import Testing
         "Glibc": [
             "CofferBackup", "CofferBackupCommands", "CofferBus", "CofferCommandSupport", "CofferCommands",
             "CofferCrypto", "cofferd", "CofferFileContent", "CofferFiles", "CofferHandlers", "CofferImportExport",
-            "CofferKernelFiles", "CofferProcesses", "CofferProvision", "CofferSecretFormats", "CofferSSHAgent",
+            "CofferKernelFiles", "CofferLogind", "CofferProcesses", "CofferProvision", "CofferSecretFormats",
+            "CofferSSHAgent",
             "CofferSystem", "CofferTerminal", "CofferVault", "CofferVaultCommands",
         ],
         "Synchronization": [

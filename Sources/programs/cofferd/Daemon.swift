@@ -1,4 +1,4 @@
-import CofferBus
+import CofferLogind
 import CofferCore
 import CofferMemory
 import CofferService

@@ -1,4 +1,5 @@
 internal import CSystemd
+internal import CofferBus
 internal import CofferCore
 package import CofferSystem
 internal import Glibc
@@ -21,8 +22,7 @@ package final class Logind {
     private static let name = "org.freedesktop.login1"
     private static let managerPath = "/org/freedesktop/login1"
     private static let sessionPath = "/org/freedesktop/login1/session"
-    private static let bus = "org.freedesktop.DBus"
-    private static let busPath = "/org/freedesktop/DBus"
+    private static let bus = BusConnection.busName
 
     private let loop: EventLoop
     private let delaysSleep: Bool
@@ -38,7 +38,7 @@ package final class Logind {
 
     /// The connection to the bus, and the state that ends with it.
     private struct Link {
-        let bus: SystemBus
+        let bus: BusConnection
         let logins: LoginMonitor
         /// The bus name of logind's connection: signals of other senders are ignored.
         var owner: String?
@@ -74,13 +74,15 @@ package final class Logind {
         guard isUnlocked else { return }
         if link != nil { return delaySleep() }
         do throws(SystemError) {
-            let bus = try SystemBus(on: loop) { [unowned self] in
+            let bus = try BusConnection(to: .system, on: loop) { [unowned self] in
                 receive($0)
             } lose: { [unowned self] in
                 lose($0)
             }
             for rule in Self.rules { try bus.subscribe(rule) }
-            let ownerCall = try bus.call("GetNameOwner", of: Self.bus, at: Self.busPath, of: Self.bus, Self.name)
+            let ownerCall = try bus.callBus("GetNameOwner") { (writer) throws(SystemError) in
+                try writer.text(Self.name)
+            }
             let logins = try LoginMonitor(on: loop) { [unowned self] in take?(.logins) }
             link = Link(bus: bus, logins: logins, ownerCall: ownerCall)
         } catch {
@@ -115,14 +117,14 @@ package final class Logind {
         if let call = message.answeredCall { return receiveAnswer(to: call, message) }
         switch (message.interface, message.member) {
         case (Self.bus, "NameOwnerChanged") where message.sender == Self.bus:
-            guard message.text() == Self.name, message.text() != nil, let next = message.text() else { return }
-            setOwner(next)
+            if let next = try? message.nextOwner(of: Self.name) { setOwner(next) }
         case _ where message.sender != link?.owner: return
         case ("\(Self.name).Manager", "PrepareForSleep"):
-            if message.flag() == true { take?(.sleep) } else { delaySleep() }
+            if (try? message.flag()) == true { take?(.sleep) } else { delaySleep() }
         case ("\(Self.name).Session", "Lock"): noteLock(message)
         case ("\(Self.bus).Properties", "PropertiesChanged"):
-            if message.changedFlag("LockedHint", of: "\(Self.name).Session") == true { noteLock(message) }
+            let isLocked = try? message.changedFlag("LockedHint", of: "\(Self.name).Session")
+            if isLocked == true { noteLock(message) }
         default: return
         }
     }
@@ -130,11 +132,11 @@ package final class Logind {
     private func receiveAnswer(to call: UInt64, _ message: BusMessage) {
         if call == link?.ownerCall {
             link?.ownerCall = nil
-            setOwner(message.failure == nil ? message.text() ?? "" : "")
+            setOwner(message.failure == nil ? (try? message.text()) ?? "" : "")
         } else if call == link?.delayCall {
             link?.delayCall = nil
             if let failure = message.failure { return noteRefusal(failure) }
-            let given = message.descriptor()
+            let given = try? message.descriptor()
             if isUnlocked { delay = given }
         }
     }
@@ -151,7 +153,7 @@ package final class Logind {
         delaySleep()
     }
 
-    private func noteRefusal(_ failure: (name: String, text: String)) {
+    private func noteRefusal(_ failure: BusFailure) {
         // Sleep has begun, and its signal was missed.
         if failure.name == "\(Self.name).OperationInProgress" {
             take?(.sleep)
@@ -179,12 +181,10 @@ package final class Logind {
                 "Inhibit",
                 of: "\(Self.name).Manager",
                 at: Self.managerPath,
-                of: Self.name,
-                "sleep",
-                "coffer",
-                "the vault is locked first",
-                "delay"
-            )
+                of: Self.name
+            ) { (writer) throws(SystemError) in
+                for text in ["sleep", "coffer", "the vault is locked first", "delay"] { try writer.text(text) }
+            }
             self.link?.delayCall = call
         } catch {
             lose(error)
@@ -192,4 +192,31 @@ package final class Logind {
     }
 
     private func letSleep() { delay = nil }
+}
+
+extension BusMessage {
+    /// The next owner that a signal tells of a name; empty for none.
+    ///
+    /// - Returns: `nil` if it tells of another name.
+    fileprivate func nextOwner(of name: String) throws(BusFailure) -> String? {
+        guard try text() == name else { return nil }
+        _ = try text()
+        return try text()
+    }
+
+    /// The value of a changed boolean property; `nil` if it has not changed.
+    fileprivate func changedFlag(_ name: String, of interface: String) throws(BusFailure) -> Bool? {
+        guard try text() == interface else { return nil }
+        try enterArray(of: "{sv}")
+        while !isAtEnd {
+            try enterEntry(of: "sv")
+            if try text() == name {
+                try enterVariant(of: "b")
+                return try flag()
+            }
+            try skip("v")
+            try leave()
+        }
+        return nil
+    }
 }

@@ -1,4 +1,4 @@
-import CofferBus
+import CofferLogind
 import CofferSystem
 import Glibc
 import Testing
