@@ -2,7 +2,7 @@ import CofferCrypto
 import CofferMemory
 import Testing
 
-/// HMAC with SHA-256 and PBKDF2, by the vectors of RFC 4231 and RFC 7914.
+/// HMAC with SHA-256, PBKDF2 and HKDF, by the vectors of RFC 4231, RFC 7914 and RFC 5869.
 @Suite struct HMACSHA256Tests {
     private func secret(_ text: String) throws -> SecretBytes { try SecretBytes(copying: Array(text.utf8).span.bytes) }
 
@@ -27,5 +27,15 @@ import Testing
         let key = try HMACSHA256.stretched(try secret(password), salt: Array(salt.utf8), iterations: iterations)
         let text = hexadecimal(key.exposeBytes())
         #expect(text == expected)
+    }
+
+    // RFC 5869, A.3 and A.1.
+    @Test func `the first blocks of RFC 5869 come out`() throws {
+        let secret = try SecretBytes([UInt8](repeating: 0x0B, count: 22))
+        let derived = hexadecimal(try HMACSHA256.derived(from: secret).exposeBytes())
+        #expect(derived == "8da4e775a563c18f715f802a063c5a31b8a11f5c5ee1879ec3454e5f3c738d2d")
+        let key = try SecretBytes(bytes("077709362c2e32df0ddc3f0dc47bba6390b6c73bb50f9c3122ec844ad7c2b3e5"))
+        let expanded = hexadecimal(try HMACSHA256.expanded(key, info: Array(0xF0...0xF9)).exposeBytes())
+        #expect(expanded == "3cb25f25faacd57a90434f64d0362f2a2d2d0a90cf1a5a4c5db02d56ecc4c5bf")
     }
 }

@@ -66,6 +66,31 @@ package enum HMACSHA256 {
         return key
     }
 
+    /// The first block of what HKDF of RFC 5869 derives, without a salt.
+    ///
+    /// - Parameters:
+    ///   - secret: The secret that a key is derived from.
+    ///   - info: The purpose of the key.
+    /// - Returns: ``byteCount`` bytes, of which a shorter key is the first ones.
+    package static func derived(
+        from secret: borrowing SecretBytes,
+        info: [UInt8] = []
+    ) throws(CryptoError) -> SecretBytes {
+        let salt = try allocateSecret(byteCount)
+        let extracted = try secret.withBytes { (secret) throws(CryptoError) in try code(of: secret, under: salt) }
+        return try expanded(extracted, info: info)
+    }
+
+    /// The first block that HKDF expands a key to.
+    ///
+    /// - Parameters:
+    ///   - key: The key, which is random already.
+    ///   - info: The purpose of the block.
+    package static func expanded(_ key: borrowing SecretBytes, info: [UInt8]) throws(CryptoError) -> SecretBytes {
+        let message = info + [1]
+        return try unsafe code(of: message.span.bytes, under: key)
+    }
+
     private static func start(_ state: inout crypto_auth_hmacsha256_state, _ key: borrowing SecretBytes) {
         key.withBytes { bytes in
             _ = unsafe bytes.withPointer { unsafe crypto_auth_hmacsha256_init(&state, $0, bytes.byteCount) }

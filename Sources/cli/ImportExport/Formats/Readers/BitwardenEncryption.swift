@@ -33,10 +33,8 @@ enum BitwardenEncryption {
         }
     }
 
-    /// One block of HKDF.
     private static func expanded(_ key: borrowing SecretBytes, _ info: String) throws(CryptoError) -> Secret {
-        let message = Array(info.utf8) + [1]
-        return Secret(try unsafe HMACSHA256.code(of: message.span.bytes, under: key))
+        Secret(try HMACSHA256.expanded(key, info: Array(info.utf8)))
     }
 
     /// Decrypts `2.IV|DATA|MAC`, each in base64.
