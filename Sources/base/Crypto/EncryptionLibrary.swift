@@ -25,6 +25,10 @@ struct EncryptionLibrary: Sendable {
             UnsafeMutablePointer<UInt8>?, CInt, CInt, UnsafeMutableRawPointer?
         ) -> CInt
     typealias Read = @Sendable @convention(c) (Object, Object, Ask, UnsafeMutableRawPointer?) -> Object
+    typealias ReadNumber = @Sendable @convention(c) (Bytes, CInt, Object) -> Object
+    typealias Mark = @Sendable @convention(c) (Object, CInt) -> Void
+    typealias Power = @Sendable @convention(c) (Object, Object, Object, Object, Object) -> CInt
+    typealias WriteNumber = @Sendable @convention(c) (Object, UnsafeMutablePointer<UInt8>, CInt) -> CInt
     typealias Encode =
         @Sendable @convention(c) (
             Object, UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?
@@ -38,11 +42,13 @@ struct EncryptionLibrary: Sendable {
 
     let ciphers: Ciphers
     let forms: Forms
+    let numbers: Numbers
 
     init(_ functions: CryptoFunctions) throws {
         let initialize: Initialize = try unsafe functions.find("OPENSSL_init_crypto")
         ciphers = try Ciphers(functions)
         forms = try Forms(functions)
+        numbers = try Numbers(functions)
         guard initialize(Self.options, nil) == 1 else { throw CryptoFunctions.Unusable() }
         LockedAllocator.lockFromNowOn()
     }
@@ -124,6 +130,67 @@ struct EncryptionLibrary: Sendable {
             return unsafe tag.withPointer {
                 unsafe control(context, Self.setTag, CInt(tag.byteCount), UnsafeMutableRawPointer(mutating: $0)) == 1
             }
+        }
+    }
+
+    /// Those that calculate with large numbers, which are in big-endian order.
+    @safe
+    struct Numbers: Sendable {
+        /// The time of a calculation with such a number does not depend on its bits.
+        private static let isSecret: CInt = 0x04
+
+        private let read: ReadNumber
+        private let make: Make
+        private let free: Free
+        private let mark: Mark
+        private let makeContext: Make
+        private let freeContext: Free
+        private let power: Power
+        private let write: WriteNumber
+
+        init(_ functions: CryptoFunctions) throws {
+            unsafe read = try functions.find("BN_bin2bn")
+            unsafe make = try functions.find("BN_new")
+            unsafe free = try functions.find("BN_free")
+            unsafe mark = try functions.find("BN_set_flags")
+            unsafe makeContext = try functions.find("BN_CTX_new")
+            unsafe freeContext = try functions.find("BN_CTX_free")
+            unsafe power = try functions.find("BN_mod_exp")
+            unsafe write = try functions.find("BN_bn2binpad")
+        }
+
+        /// Raises a number to a secret power, modulo an odd number.
+        ///
+        /// - Parameters:
+        ///   - base: The number.
+        ///   - exponent: The power.
+        ///   - modulus: The modulus.
+        ///   - output: Memory for as many bytes as the modulus has, which get the result with zeros in front.
+        /// - Returns: Whether it is done; otherwise memory is short.
+        func raise(
+            _ base: [UInt8],
+            to exponent: RawSpan,
+            modulo modulus: [UInt8],
+            into output: UnsafeMutablePointer<UInt8>
+        ) -> Bool {
+            let context = unsafe makeContext()
+            let result = unsafe make()
+            let secret = unsafe exponent.withPointer { unsafe read($0, CInt(exponent.byteCount), nil) }
+            let number = unsafe read(base, CInt(base.count), nil)
+            let bound = unsafe read(modulus, CInt(modulus.count), nil)
+            defer {
+                unsafe free(result)
+                unsafe free(secret)
+                unsafe free(number)
+                unsafe free(bound)
+                unsafe freeContext(context)
+            }
+            guard unsafe context != nil && result != nil && secret != nil && number != nil && bound != nil else {
+                return false
+            }
+            unsafe mark(secret, Self.isSecret)
+            return unsafe power(result, number, secret, bound, context) == 1
+                && write(result, output, CInt(modulus.count)) == CInt(modulus.count)
         }
     }
 
