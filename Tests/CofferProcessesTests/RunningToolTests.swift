@@ -44,6 +44,27 @@ import Testing
         #expect(kill(try #require(number()), 0) == -1)
     }
 
+    @Test func `is spoken with without waiting, and ends with its input`() throws {
+        func isReady(_ number: Int32) -> Bool {
+            var waiting = PollSet()
+            waiting.add(number, isReading: true, isWriting: false)
+            waiting.wait(for: .seconds(30))
+            return waiting.isReady(at: 0)
+        }
+        var tool = try RunningTool(conversingWith: "cat")
+        var byte: UInt8 = 0
+        let count = read(tool.output.number, &byte, 1)
+        #expect(count == -1 && errno == EAGAIN)
+        try tool.write(Array("echo".utf8).span.bytes)
+        let hasAnswered = isReady(tool.output.number)
+        #expect(hasAnswered)
+        tool.closeInput()
+        let hasEnded = isReady(tool.process.number)
+        #expect(hasEnded)
+        let outcome = try tool.outcome(upTo: 20)
+        #expect(String(decoding: outcome.output, as: UTF8.self) == "echo" && outcome.isSuccess)
+    }
+
     @Test func `that is missing is an error`() throws {
         #expect(throws: SystemError.self) { _ = try RunningTool("/nonexistent", []) }
     }
