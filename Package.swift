@@ -96,6 +96,13 @@ let client: [Target] = [
     ),
 ]
 
+let desktop: [Target] = [
+    .target(
+        name: "CofferPrompter",
+        dependencies: ["CofferClient", "CofferCore", "CofferMemory", "CofferProcesses", "CofferSystem"]
+    )
+]
+
 let cli: [Target] = [
     .target(
         name: "CofferTerminal",

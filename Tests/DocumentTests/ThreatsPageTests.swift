@@ -116,7 +116,7 @@ import Testing
             "noticesOfMount": Limits.noticesOfMount, "nodesOfMount": Limits.nodesOfMount,
             "removedDirectoriesOfMount": Limits.removedDirectoriesOfMount,
             "kernelRequestsAtOnce": Limits.kernelRequestsAtOnce,
-            "kernelRequestsOfMounts": Limits.kernelRequestsOfMounts,
+            "kernelRequestsOfMounts": Limits.kernelRequestsOfMounts, "waitingPrompts": Limits.waitingPrompts,
         ]
         let text = rows.map { $0[2] + $0[3] }.joined(separator: "\n")
         for (name, value) in named {

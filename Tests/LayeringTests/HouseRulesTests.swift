@@ -33,7 +33,7 @@ import Testing
     @Test func `both programs print at one place, where control characters are escaped`() throws {
         let printing = /\b(?:Glibc\.write|f?puts|[fv]?printf|putchar|perror|psignal|syslog|FileHandle)\(/
         let places = codeLines.filter { place, line in
-            (place.path.hasPrefix("Sources/cli/") || place.path.hasPrefix("Sources/programs/coffer"))
+            ["Sources/desktop/", "Sources/cli/", "Sources/programs/coffer"].contains { place.path.hasPrefix($0) }
                 && line.contains(printing)
         }
         let files = Set(places.map(\.place.path))
@@ -152,6 +152,8 @@ import Testing
         "Sources/vault/Vault/CatalogSettings.swift",
     ]
 
+    private static let boundedFolders = topFolders + ["Sources/client/", "Sources/desktop/", "Sources/cli/"]
+
     @Test func `every bound of the daemon's top half and of the clients is in Limits`() throws {
         let constant = /static let (?<name>\w+)(: \w+)? = (-?\d|(Duration)?\.(milli|nano)?seconds\()/
         // What files and descriptors are known by, and what the kernel's messages and our own memory begin with.
@@ -166,7 +168,7 @@ import Testing
             "symbolCount", "trailerBytes", "versionOffset", "width",
         ]
         for (place, line) in codeLines
-        where (Self.topFolders + ["Sources/client/", "Sources/cli/"]).contains(where: { place.path.hasPrefix($0) }) {
+        where Self.boundedFolders.contains(where: { place.path.hasPrefix($0) }) {
             guard let match = line.firstMatch(of: constant) else { continue }
             let known = place.path.hasPrefix("Sources/cli/") ? identifiers + formats : identifiers
             #expect(known.contains(String(match.name)), "\(place)")

@@ -54,7 +54,8 @@ import Testing
     /// What each layer may see beside itself: the daemon's half and the clients' half meet in `base` only.
     private static let visible: [String: Set<String>] = [
         "base": ["c"], "vault": ["base"], "daemon": ["c", "base", "vault"], "client": ["c", "base"],
-        "cli": ["base", "client"], "programs": ["c", "base", "daemon", "client", "cli"],
+        "desktop": ["base", "client"], "cli": ["base", "client", "desktop"],
+        "programs": ["c", "base", "daemon", "client", "desktop", "cli"],
     ]
 
     @Test func `each room imports what it names, and nothing else`() throws {
@@ -76,9 +77,9 @@ import Testing
         "Glibc": [
             "CofferBackup", "CofferBackupCommands", "CofferBus", "CofferCommandSupport", "CofferCommands",
             "CofferCrypto", "cofferd", "CofferFileContent", "CofferFiles", "CofferHandlers", "CofferImportExport",
-            "CofferKernelFiles", "CofferLogind", "CofferProcesses", "CofferProvision", "CofferSecretFormats",
-            "CofferSSHAgent",
-            "CofferSystem", "CofferTerminal", "CofferVault", "CofferVaultCommands",
+            "CofferKernelFiles", "CofferLogind", "CofferProcesses", "CofferPrompter", "CofferProvision",
+            "CofferSecretFormats", "CofferSSHAgent", "CofferSystem", "CofferTerminal", "CofferVault",
+            "CofferVaultCommands",
         ],
         "Synchronization": [
             "CofferBackup", "CofferClient", "CofferCommandSupport", "CofferCrypto", "cofferd", "CofferFileContent",

@@ -16,7 +16,7 @@ struct Manifest {
     }
 
     /// The layers, bottom first.
-    static let layers = ["c", "base", "vault", "daemon", "client", "cli", "programs"]
+    static let layers = ["c", "base", "vault", "daemon", "client", "desktop", "cli", "programs"]
 
     /// The rooms that hold Swift.
     static let rooms = Result { try read() }

@@ -61,6 +61,14 @@ extension Limits {
     package static let agentMessageBytes = 256 << 10
     /// The bindings of a connection of the agent: as many as OpenSSH's agent records.
     package static let agentBindings = 16
+    /// The bytes of a line to or from a pinentry, without its end: as Assuan has it.
+    package static let assuanLineBytes = 1000
+    /// The bytes of a variable of the environment that is passed on to a pinentry.
+    package static let pinentryOptionBytes = 256
+    /// Seconds for which a question is shown, by default.
+    package static let promptSeconds = 120
+    /// Nanoseconds for which a pinentry may take longer to end than it was asked to: then it is killed.
+    package static let pinentryPatienceNanoseconds: UInt64 = 2_000_000_000
     /// The bytes of the output of an askpass program.
     package static let askpassBytes = 4096
     /// The bytes of a request of docker: as many as docker's own helpers read.

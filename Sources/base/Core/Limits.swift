@@ -50,6 +50,8 @@ public enum Limits {
     package static let eventOverheadBytes = 512
     /// The connections of the agent for SSH at a time: for another one, the longest silent one is closed.
     package static let agentConnections = 32
+    /// The questions that wait until the one that is shown is answered, and those who wait for the same answer.
+    package static let waitingPrompts = 64
     /// The items in one page of a listing: bounds the memory of a listing, regardless of the number of items.
     public static let pageItems = 1000
     /// The disk space that is reserved for removals: enough for the log of several, or for some hundred small files.
