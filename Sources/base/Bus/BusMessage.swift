@@ -87,14 +87,16 @@ package struct BusMessage {
 
     /// Copies an array of bytes into locked memory.
     ///
+    /// - Parameter limit: How many bytes there may be.
     /// - Returns: The bytes; `nil` for none.
-    package func secret() throws(BusFailure) -> SecretBytes? {
+    package func secret(upTo limit: Int) throws(BusFailure) -> SecretBytes? {
         var start: UnsafeRawPointer?
         var count = 0
         guard unsafe sd_bus_message_read_array(message, CChar(SD_BUS_TYPE_BYTE), &start, &count) >= 0 else {
             throw .wrongArguments
         }
         if count == 0 { return nil }
+        guard count <= limit else { throw BusFailure(bus: "LimitsExceeded", "there are more than \(limit) bytes") }
         do { return try unsafe SecretBytes(copying: UnsafeRawBufferPointer(start: start, count: count).bytes) } catch {
             throw BusFailure(bus: "NoMemory", "no memory for secrets can be locked")
         }
@@ -121,6 +123,15 @@ package struct BusMessage {
     ///
     /// - Parameter type: The type of its value; another one is a failure.
     package func enterVariant(of type: String) throws(BusFailure) { try enter(SD_BUS_TYPE_VARIANT, type) }
+
+    /// The type of the value of the variant that is next; `nil` if something else is.
+    package var variantType: String? {
+        var (type, contents): (CChar, UnsafePointer<CChar>?) = (0, nil)
+        guard unsafe sd_bus_message_peek_type(message, &type, &contents) > 0, type == CChar(SD_BUS_TYPE_VARIANT) else {
+            return nil
+        }
+        return unsafe contents.map { unsafe String(cString: $0) }
+    }
 
     private func enter(_ container: some BinaryInteger, _ contents: String) throws(BusFailure) {
         guard unsafe sd_bus_message_enter_container(message, CChar(container), contents) > 0 else {
@@ -165,4 +176,18 @@ package struct BusMessage {
         try leave()
         return paths
     }
+}
+
+/// A call that is answered after its handling.
+@safe
+package final class HeldCall {
+    /// The call, whose arguments were read.
+    package let call: BusMessage
+
+    package init(_ call: BusMessage) {
+        self.call = call
+        unsafe sd_bus_message_ref(call.message)
+    }
+
+    deinit { unsafe sd_bus_message_unref(call.message) }
 }
