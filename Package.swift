@@ -100,7 +100,13 @@ let desktop: [Target] = [
     .target(
         name: "CofferPrompter",
         dependencies: ["CofferClient", "CofferCore", "CofferMemory", "CofferProcesses", "CofferSystem"]
-    )
+    ),
+    .target(
+        name: "CofferSecretService",
+        dependencies: [
+            "CofferBus", "CofferClient", "CofferCrypto", "CofferMemory", "CofferPrompter", "CofferSystem",
+        ]
+    ),
 ]
 
 let cli: [Target] = [
@@ -205,6 +211,14 @@ func ordered(_ program: String) -> [LinkerSetting] {
 let programs: [Target] = [
     .executableTarget(name: "coffer", dependencies: ["CofferCommands"], linkerSettings: small + ordered("coffer")),
     .executableTarget(
+        name: "coffer-secret-service",
+        dependencies: [
+            "CofferClient", "CofferCommandSupport", "CofferMemory", "CofferSecretService", "CofferSystem",
+            "CofferTerminal", argumentParser,
+        ],
+        linkerSettings: small
+    ),
+    .executableTarget(
         name: "cofferd",
         dependencies: ["CofferCore", "CofferLogind", "CofferMemory", "CofferService", "CofferSystem", "CSystemd"],
         // Nothing is bound later, when the dynamic linker would save registers that may hold secrets on the stack.
@@ -213,7 +227,8 @@ let programs: [Target] = [
 ]
 
 let layers = [
-    "c": c, "base": base, "vault": vault, "daemon": daemon, "client": client, "cli": cli, "programs": programs,
+    "c": c, "base": base, "vault": vault, "daemon": daemon, "client": client, "desktop": desktop, "cli": cli,
+    "programs": programs,
 ]
 for (layer, targets) in layers {
     for target in targets {
@@ -298,7 +313,7 @@ let tests: [Target] =
         ),
         .testTarget(name: "SystemdTests", dependencies: ["CofferTestSupport"]),
     ]
-    + (base + vault + daemon + client + cli).map(roomTests)
+    + (base + vault + daemon + client + desktop + cli).map(roomTests)
 
 /// The fuzzer has the `main` of libFuzzer: it links with its sanitizer only, which `packaging/tools/fuzz` sees to.
 let fuzzer: [Target] =
@@ -323,12 +338,13 @@ let package = Package(
             .library(name: "CofferClient", targets: ["CofferClient", "CofferCore", "CofferWire"]),
             .library(name: "CofferFoundation", targets: ["CofferFoundation"]),
             .executable(name: "coffer", targets: ["coffer"]),
+            .executable(name: "coffer-secret-service", targets: ["coffer-secret-service"]),
             .executable(name: "cofferd", targets: ["cofferd"]),
         ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
     ],
-    targets: sanitized ?? c + base + vault + daemon + client + cli + programs + tests + fuzzer,
+    targets: sanitized ?? c + base + vault + daemon + client + desktop + cli + programs + tests + fuzzer,
     swiftLanguageModes: [.v6]
 )
 

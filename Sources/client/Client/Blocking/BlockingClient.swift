@@ -241,6 +241,16 @@ public final class BlockingClient {
         }
     }
 
+    /// Watches on an event loop for what the daemon sends by itself: then ``nextEvent(until:)`` may have an event.
+    package func watch(
+        on loop: EventLoop,
+        _ handler: @escaping () -> Void
+    ) throws(CofferError) -> EventLoop.Watch {
+        do { return try loop.watch(link.socket, for: .readable) { _ in handler() } } catch {
+            throw error.cofferError("can't wait for the daemon")
+        }
+    }
+
     /// How a call ended.
     private enum Ending {
         case answered(Result<Answer, CofferError>)

@@ -1,0 +1,16 @@
+// The bounds of the programs for the desktop.
+
+extension Limits {
+    /// The bytes of a secret that the Secret Service takes and gives.
+    package static let serviceSecretBytes = 1 << 20
+    /// The items of the collection that is in memory.
+    package static let sessionItems = 1024
+    /// The bytes of the secrets of that collection.
+    package static let sessionItemBytes = 4 << 20
+    /// The sessions of a client of the Secret Service; a further one ends the oldest.
+    package static let transferSessions = 64
+    /// The prompts that a client of the Secret Service has not asked for yet; a further one ends the oldest.
+    package static let servicePrompts = 16
+    /// The bytes of the secret that the portal gives a sandboxed application.
+    package static let portalSecretBytes = 64
+}

@@ -1,0 +1,194 @@
+internal import CofferBus
+package import CofferClient
+internal import CofferPrompter
+internal import CofferSystem
+internal import Glibc
+
+/// The Secret Service of a person's bus, on top of a vault: owns the name on the bus, and serves until it is ended.
+package final class Bridge {
+    private let loop: EventLoop
+    private let connection: DaemonConnection
+    private let report: (CofferError) -> Void
+    private var servants: Servants?
+    /// The connection over which the vault reports its events; `nil` while there is none.
+    private var watcher: (client: BlockingClient, watch: EventLoop.Watch)?
+    private var retryTimer: LoopTimer?
+    /// The requests for names that are not answered.
+    private var nameCalls: [UInt64: String] = [:]
+    private var end: Result<Void, CofferError>?
+
+    /// Serves until a signal ends it.
+    ///
+    /// - Parameters:
+    ///   - connect: Connects to the daemon.
+    ///   - variable: Returns the value of a variable of the environment, which says where a question shows itself.
+    ///   - locksVault: Whether a client may lock the vault; otherwise the service only says that it has.
+    ///   - report: Gets what fails meanwhile.
+    /// - Throws: `notAvailable` if there is no bus, or if another program has the name.
+    package static func run(
+        _ connect: @escaping () throws(CofferError) -> BlockingClient,
+        environment variable: @escaping (String) -> String?,
+        locksVault: Bool,
+        report: @escaping (CofferError) -> Void
+    ) throws(CofferError) {
+        var end: Result<Void, CofferError>?
+        do throws(SystemError) {
+            let bridge = Bridge(on: try EventLoop(), DaemonConnection(connect), report)
+            let signals = try SignalSource([SIGTERM, SIGINT], on: bridge.loop) { _ in bridge.end = .success(()) }
+            try bridge.start(locksVault, variable)
+            while bridge.end == nil {
+                bridge.loop.poll(milliseconds: -1)
+                bridge.loop.dispatch()
+            }
+            withExtendedLifetime(signals) {}
+            end = bridge.end
+        } catch {
+            throw error.cofferError("can't serve on the session bus")
+        }
+        if case .failure(let error) = end { throw error }
+    }
+
+    private init(on loop: EventLoop, _ connection: DaemonConnection, _ report: @escaping (CofferError) -> Void) {
+        self.loop = loop
+        self.connection = connection
+        self.report = report
+    }
+
+    /// What there is while there is a bus.
+    private struct Servants {
+        let bus: BusConnection
+        let holdings: Holdings
+        let service: SecretService
+        let vault: VaultObject
+        let portal: PortalBackend
+        let asker: Asker
+
+        func servant(of path: String) -> any BusServant {
+            switch path {
+            case VaultObject.path: vault
+            case PortalBackend.path: portal
+            default: service
+            }
+        }
+    }
+
+    private func start(_ locksVault: Bool, _ variable: (String) -> String?) throws(SystemError) {
+        let bus = try BusConnection(to: .session, on: loop) { [unowned self] message in
+            receive(message)
+        } lose: { [unowned self] error in
+            end = .failure(error.cofferError("the connection to the session bus broke"))
+        }
+        let holdings = Holdings(connection) { [unowned self] change in try? servants?.service.tell(change) }
+        let prompter = try Prompter(on: loop, variable: variable)
+        let prompt = UnlockPrompt(by: prompter) { passcode, answer in
+            do throws(CofferError) {
+                try holdings.unlock(with: passcode)
+                answer(nil)
+            } catch { answer(error) }
+        }
+        let asker = Asker(bus, prompt)
+        servants = Servants(
+            bus: bus,
+            holdings: holdings,
+            service: SecretService(bus, holdings, locksVault: locksVault, asker),
+            vault: VaultObject(bus, holdings, asker),
+            portal: PortalBackend(bus, connection, holdings, asker),
+            asker: asker
+        )
+        retryTimer = try LoopTimer(on: loop) { [unowned self] in watchVault() }
+        try bus.subscribe("type='signal',sender='\(BusConnection.busName)',member='NameOwnerChanged',arg2=''")
+        for name in [SecretService.busName, VaultObject.name, PortalBackend.name] {
+            let call = try bus.callBus("RequestName") { (writer) throws(SystemError) in
+                try writer.text(name)
+                // Not behind another owner, who would then leave it to this one at any time.
+                try writer.number(4)
+            }
+            nameCalls[call] = name
+        }
+        watchVault()
+    }
+
+    // MARK: The bus
+
+    private func receive(_ message: BusMessage) {
+        guard let servants else { return }
+        do throws(SystemError) {
+            if message.isCall {
+                if watcher == nil { watchVault() }
+                try servants.servant(of: message.path ?? "").answer(message, on: servants.bus)
+            } else if let call = message.answeredCall {
+                if let name = nameCalls.removeValue(forKey: call) { receive(name, message) }
+                servants.asker.take(message, to: call)
+            } else if message.sender == BusConnection.busName, let name = try? message.text() {
+                note(name, of: message.member)
+            }
+        } catch {
+            end = .failure(error.cofferError("the session bus takes no messages"))
+        }
+    }
+
+    /// Takes the answer to the request for a name.
+    private func receive(_ name: String, _ answer: BusMessage) {
+        let owner: UInt32 = 1
+        if (try? answer.number()) == owner { return }
+        let error = CofferError(
+            .notAvailable,
+            "another program has the name \(name) on this bus",
+            hint: "'coffer secret-service status' says which"
+        )
+        // Without the others, it is the Secret Service still.
+        if name == SecretService.busName { end = .failure(error) } else { report(error) }
+    }
+
+    private func note(_ name: String, of signal: String?) {
+        switch signal {
+        case "NameLost" where name == SecretService.busName:
+            end = .failure(CofferError(.notAvailable, "another program has taken over the secrets of this bus"))
+        case "NameOwnerChanged": servants?.service.forget(name)
+        default: return
+        }
+    }
+
+    // MARK: The vault
+
+    /// Has the vault report its events, and asks it for its state; if it can't be reached, that is tried again.
+    private func watchVault() {
+        do throws(CofferError) {
+            let client = try connection.connect()
+            try client.watch(.items)
+            let watch = try client.watch(on: loop) { [unowned self] in receiveEvents() }
+            watcher = (client, watch)
+            servants?.holdings.forgetVault()
+            try servants?.holdings.readState()
+            try? servants?.vault.tellState()
+        } catch {
+            lose(error)
+        }
+    }
+
+    private func receiveEvents() {
+        guard let client = watcher?.client else { return }
+        do throws(CofferError) {
+            while let event = try client.nextEvent(until: .now) { follow(event) }
+        } catch {
+            lose(error)
+        }
+    }
+
+    private func follow(_ event: VaultEvent) {
+        do throws(CofferError) { try servants?.holdings.take(event) } catch {
+            // What it could not read now, it reads when a program asks.
+            servants?.holdings.forgetVault()
+        }
+        try? servants?.vault.tell(event)
+        if servants?.holdings.isLocked == false { servants?.asker.end() }
+    }
+
+    private func lose(_ error: CofferError) {
+        if let watch = watcher?.watch { loop.unwatch(watch) }
+        if watcher != nil || retryTimer == nil { report(error) }
+        watcher = nil
+        servants?.holdings.forgetVault()
+        retryTimer?.set(BootClock.system.now + Limits.busRetryNanoseconds)
+    }
+}

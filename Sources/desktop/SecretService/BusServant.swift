@@ -1,0 +1,55 @@
+internal import CofferBus
+internal import CofferClient
+internal import CofferCrypto
+internal import CofferSystem
+
+/// What answers calls to some objects of the bus.
+protocol BusServant: AnyObject {
+    /// Carries out a call, and answers it, now or later.
+    ///
+    /// - Throws: What the call is refused with.
+    func carryOut(_ call: BusMessage) throws
+}
+
+extension BusServant {
+    /// Answers a call, if need be with an error.
+    ///
+    /// - Throws: If the connection is broken.
+    func answer(_ call: BusMessage, on bus: BusConnection) throws(SystemError) {
+        do { try carryOut(call) } catch let failure as BusFailure {
+            try bus.refuse(call, failure)
+        } catch let error as CofferError {
+            try bus.refuse(call, BusFailure(error))
+        } catch let error as CryptoError {
+            try bus.refuse(call, BusFailure(bus: "InvalidArgs", "the secret can't be opened: \(error)"))
+        } catch {
+            // The connection itself may be broken: then this answer fails, too.
+            try bus.refuse(call, BusFailure(bus: "Failed", "the call can't be carried out: \(error)"))
+        }
+    }
+}
+
+extension BusFailure {
+    /// The error of the daemon, as clients of the Secret Service expect it.
+    init(_ error: CofferError) {
+        let text = error.message + (error.hint.map { "; \($0)" } ?? "")
+        switch error.code {
+        case .interactionNotAllowed: self.init("org.freedesktop.Secret.Error.IsLocked", text)
+        case .itemNotFound: self.init("org.freedesktop.Secret.Error.NoSuchObject", text)
+        case .param: self.init(bus: "InvalidArgs", text)
+        case .dataTooLarge: self.init(bus: "LimitsExceeded", text)
+        case .missingEntitlement, .authFailed: self.init(bus: "AccessDenied", text)
+        default: self.init(bus: "Failed", text)
+        }
+    }
+
+    static func unknownObject(_ path: String?) -> BusFailure {
+        BusFailure(bus: "UnknownObject", "there is no object \(quotedForDisplay(path ?? ""))")
+    }
+
+    static func unknownMethod(_ call: BusMessage) -> BusFailure {
+        BusFailure(bus: "UnknownMethod", "there is no method \(quotedForDisplay(call.member ?? ""))")
+    }
+
+    static let unknownProperty = BusFailure(bus: "UnknownProperty", "there is no such property")
+}

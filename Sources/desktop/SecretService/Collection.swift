@@ -1,0 +1,167 @@
+internal import CofferClient
+
+/// A collection, as the vault keeps it.
+struct Collection {
+    /// Its name, which its path and its access group have.
+    let name: String
+    var label: String
+    /// The names that stand for it, besides its own.
+    var aliases: Set<String>
+    /// Milliseconds since 1970.
+    var created: Int64
+    /// Milliseconds since 1970.
+    var modified: Int64
+
+    /// The collection that is always there, and is the usual one.
+    static let login = "login"
+    /// The collection whose items are in memory only.
+    static let session = "session"
+    /// The alias of the collection that programs use.
+    static let usualAlias = "default"
+}
+
+/// The collections of the vault.
+///
+/// What is known of one is an item without a secret in an access group of their own. The collection ``Collection/login``
+/// needs none before somebody changes it, so that programs find it in each vault.
+final class Collections {
+    private let connection: DaemonConnection
+    private(set) var all: [Collection] = []
+
+    static let group = "secret-service"
+    private static let aliasPrefix = "alias:"
+
+    init(_ connection: DaemonConnection) {
+        self.connection = connection
+        forget()
+    }
+
+    /// Forgets what the vault does not show before it is unlocked.
+    func forget() { all = Self.complete([]) }
+
+    /// Reads the collections.
+    func load() throws(CofferError) {
+        var found: [Collection] = []
+        let query = KeychainQuery(.genericPassword, [.accessGroup: .text(Self.group)])
+        try connection.forEachFound(query) { (item) throws(CofferError) in
+            if let collection = Collection(item, aliasPrefix: Self.aliasPrefix) { found.append(collection) }
+        }
+        all = Self.complete(found)
+    }
+
+    private static func complete(_ found: [Collection]) -> [Collection] {
+        var all = found
+        for name in [Collection.login, Collection.session] where !all.contains(where: { $0.name == name }) {
+            let label = name == Collection.login ? "Login" : "Session"
+            all.append(Collection(name: name, label: label, aliases: [], created: 0, modified: 0))
+        }
+        if !all.contains(where: { $0.aliases.contains(Collection.usualAlias) }),
+            let index = all.firstIndex(where: { $0.name == Collection.login })
+        {
+            all[index].aliases.insert(Collection.usualAlias)
+        }
+        return all
+    }
+
+    /// A collection by its name.
+    func named(_ name: String) -> Collection? { all.first { $0.name == name } }
+
+    /// The collection that an alias, or a name, stands for.
+    func aliased(_ alias: String) -> Collection? { all.first { $0.aliases.contains(alias) } ?? named(alias) }
+
+    // MARK: Changing
+
+    /// Makes a collection.
+    ///
+    /// - Parameter alias: A name that is to stand for it; `nil` for none.
+    /// - Returns: Its name.
+    func make(labelled label: String, alias: String?) throws(CofferError) -> String {
+        let usual = Self.name(for: label)
+        var name = usual
+        var number = 1
+        while named(name) != nil {
+            number += 1
+            name = "\(usual)_\(number)"
+        }
+        if let alias { try take(alias) }
+        try store(name, label, alias.map { [$0] } ?? [])
+        try load()
+        return name
+    }
+
+    func setLabel(of collection: Collection, to label: String) throws(CofferError) {
+        try store(collection.name, label, collection.aliases)
+        try load()
+    }
+
+    /// Has an alias stand for a collection; `nil` for none.
+    func setAlias(_ alias: String, to collection: Collection?) throws(CofferError) {
+        try take(alias)
+        if let collection { try store(collection.name, collection.label, collection.aliases.union([alias])) }
+        try load()
+    }
+
+    /// Removes what is known of a collection.
+    func remove(_ name: String) throws(CofferError) {
+        let params = ItemRemoveParameters(name: try ItemName(name), group: Self.group)
+        _ = try connection.unlessMissing { () throws(CofferError) in try connection.call(params) }
+        try load()
+    }
+
+    /// Takes an alias away from the collection that has it.
+    private func take(_ alias: String) throws(CofferError) {
+        guard let former = all.first(where: { $0.aliases.contains(alias) }) else { return }
+        if former.created == 0 && alias == Collection.usualAlias { return }
+        try store(former.name, former.label, former.aliases.subtracting([alias]))
+    }
+
+    private func store(_ name: String, _ label: String, _ aliases: Set<String>) throws(CofferError) {
+        let former = named(name)?.aliases ?? []
+        let user = Self.user(aliases)
+        let params = ItemPutParameters(
+            name: try ItemName(name),
+            wishes: PlacementOptions(accessibility: .afterFirstUnlock, store: .keychain, group: Self.group),
+            attributes: [.label: .text(label)],
+            user: user,
+            isIfAbsent: true
+        )
+        do throws(CofferError) { try connection.call(params) } catch {
+            guard error.code == .duplicateItem else { throw error }
+            let place: [KeychainAttribute: AttributeValue] = [
+                .accessGroup: .text(Self.group), .account: .text(name), .service: .text(""),
+            ]
+            let change = KeychainChange(
+                attributes: [.label: .text(label)],
+                user: user,
+                removedUser: Set(Self.user(former.subtracting(aliases)).keys)
+            )
+            try connection.call(KeychainUpdateParameters(KeychainQuery(.genericPassword, place), change))
+        }
+    }
+
+    private static func user(_ aliases: Set<String>) -> [AttributeName: String] {
+        Dictionary(uniqueKeysWithValues: aliases.map { (AttributeName(aliasPrefix + $0), "") })
+    }
+
+    /// The name of a collection with a label: letters, digits and `_`, so that its access group can have it.
+    private static func name(for label: String) -> String {
+        let name = label.unicodeScalars.prefix(64).map { scalar in
+            scalar.isASCII && scalar.properties.isAlphabetic || ("0"..."9").contains(scalar) ? String(scalar) : "_"
+        }
+        .joined().lowercased()
+        return name.isEmpty || name == Collection.session ? "collection" : name
+    }
+}
+
+extension Collection {
+    fileprivate init?(_ item: KeychainItemInfo, aliasPrefix: String) {
+        guard case .text(let name) = item.attributes?[.account] else { return nil }
+        var (label, created, modified) = (name, Int64(0), Int64(0))
+        if case .text(let text) = item.attributes?[.label] { label = text }
+        if case .date(let date) = item.attributes?[.creationDate] { created = date }
+        if case .date(let date) = item.attributes?[.modificationDate] { modified = date }
+        let aliases = (item.user ?? [:]).keys.filter { $0.text.hasPrefix(aliasPrefix) }
+            .map { String($0.text.dropFirst(aliasPrefix.count)) }
+        self.init(name: name, label: label, aliases: Set(aliases), created: created, modified: modified)
+    }
+}

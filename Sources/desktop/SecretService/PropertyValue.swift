@@ -1,0 +1,55 @@
+internal import CofferBus
+internal import CofferSystem
+
+/// A value of a property, or the result of a prompt.
+enum PropertyValue: Equatable {
+    case text(String)
+    case flag(Bool)
+    case number(UInt32)
+    /// Seconds since 1970.
+    case time(UInt64)
+    case objectPath(String)
+    case objectPaths([String])
+    case texts([String: String])
+
+    private var type: String {
+        switch self {
+        case .text: "s"
+        case .flag: "b"
+        case .number: "u"
+        case .time: "t"
+        case .objectPath: "o"
+        case .objectPaths: "ao"
+        case .texts: "a{ss}"
+        }
+    }
+
+    /// Appends it as a variant.
+    func append(to writer: BusWriter) throws(SystemError) {
+        try writer.openVariant(of: type)
+        switch self {
+        case .text(let text): try writer.text(text)
+        case .flag(let flag): try writer.flag(flag)
+        case .number(let number): try writer.number(number)
+        case .time(let seconds): try writer.longNumber(seconds)
+        case .objectPath(let path): try writer.objectPath(path)
+        case .objectPaths(let paths): try writer.objectPaths(paths)
+        case .texts(let texts): try writer.texts(texts)
+        }
+        try writer.close()
+    }
+}
+
+extension BusWriter {
+    /// Appends properties with their names.
+    func properties(_ properties: [(name: String, value: PropertyValue)]) throws(SystemError) {
+        try openArray(of: "{sv}")
+        for (name, value) in properties {
+            try openEntry(of: "sv")
+            try text(name)
+            try value.append(to: self)
+            try close()
+        }
+        try close()
+    }
+}

@@ -1,0 +1,62 @@
+internal import CofferClient
+
+/// What the bus shows of an item.
+struct ServiceItem {
+    var label: String
+    var attributes: [String: String]
+    /// The type of its secret's content, such as `text/plain`.
+    var contentType: String
+    /// When it can be read.
+    var protection: Protection
+    /// Milliseconds since 1970.
+    var created: Int64
+    /// Milliseconds since 1970.
+    var modified: Int64
+}
+
+/// What a client wants an item to be.
+struct NewItem {
+    var label: String
+    var attributes: [String: String]
+    var contentType: String
+    let secret: Secret
+
+    /// When it shall be readable: as the attribute says by which a program may ask for it, or while unlocked.
+    var accessibility: Accessibility {
+        get throws(CofferError) {
+            guard let word = attributes[Self.accessibilityAttribute] else { return .whenUnlocked }
+            guard let accessibility = Accessibility(rawValue: word) else {
+                throw CofferError(.param, "the attribute '\(Self.accessibilityAttribute)' is no accessibility")
+            }
+            return accessibility
+        }
+    }
+
+    /// The attribute that says when an item is readable.
+    static let accessibilityAttribute = "coffer:accessible"
+}
+
+/// Where the items of collections are kept.
+protocol ItemStore: AnyObject {
+    /// The items of a collection, which are passed one by one.
+    func forEachItem(of collection: String, _ body: (ItemKey, ServiceItem) -> Void) throws(CofferError)
+
+    /// What the bus shows of an item.
+    ///
+    /// - Throws: `itemNotFound`.
+    func item(_ key: ItemKey) throws(CofferError) -> ServiceItem
+
+    func secret(of key: ItemKey) throws(CofferError) -> Secret
+
+    /// Stores an item under a name that no other one has.
+    func add(_ item: NewItem, to collection: String) throws(CofferError) -> ItemKey
+
+    /// Replaces an item as a whole.
+    func replace(_ key: ItemKey, by item: NewItem) throws(CofferError)
+
+    func setLabel(of key: ItemKey, to label: String) throws(CofferError)
+
+    func setAttributes(of key: ItemKey, to attributes: [String: String]) throws(CofferError)
+
+    func remove(_ key: ItemKey) throws(CofferError)
+}

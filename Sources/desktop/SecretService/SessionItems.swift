@@ -1,0 +1,77 @@
+internal import CofferClient
+internal import CofferSystem
+
+/// The items of the collection `session`, which are kept in memory, and end with this process or with the session.
+final class SessionItems: ItemStore {
+    private var items: [ItemKey: (shown: ServiceItem, secret: Secret)] = [:]
+    private var lastNumber = 0
+    private var byteCount = 0
+
+    func forEachItem(of collection: String, _ body: (ItemKey, ServiceItem) -> Void) {
+        for (key, item) in items { body(key, item.shown) }
+    }
+
+    func item(_ key: ItemKey) throws(CofferError) -> ServiceItem { try found(key).shown }
+
+    func secret(of key: ItemKey) throws(CofferError) -> Secret { try found(key).secret }
+
+    func add(_ item: NewItem, to collection: String) throws(CofferError) -> ItemKey {
+        guard items.count < Limits.sessionItems else { throw Self.isFull }
+        lastNumber += 1
+        let key = ItemKey(collection: collection, name: "\(lastNumber)")
+        try set(key, to: item, createdAt: wallClockMilliseconds())
+        return key
+    }
+
+    func replace(_ key: ItemKey, by item: NewItem) throws(CofferError) {
+        try set(key, to: item, createdAt: try found(key).shown.created)
+    }
+
+    private func set(_ key: ItemKey, to item: NewItem, createdAt created: Int64) throws(CofferError) {
+        let count = byteCount - (items[key]?.secret.count ?? 0) + item.secret.count
+        guard count <= Limits.sessionItemBytes else { throw Self.isFull }
+        byteCount = count
+        let shown = ServiceItem(
+            label: item.label,
+            attributes: item.attributes,
+            contentType: item.contentType,
+            protection: .keychain(.always),
+            created: created,
+            modified: wallClockMilliseconds()
+        )
+        items[key] = (shown, item.secret)
+    }
+
+    func setLabel(of key: ItemKey, to label: String) throws(CofferError) {
+        items[key] = try changed(key) { $0.label = label }
+    }
+
+    func setAttributes(of key: ItemKey, to attributes: [String: String]) throws(CofferError) {
+        items[key] = try changed(key) { $0.attributes = attributes }
+    }
+
+    func remove(_ key: ItemKey) throws(CofferError) {
+        byteCount -= try found(key).secret.count
+        items[key] = nil
+    }
+
+    private func changed(
+        _ key: ItemKey,
+        _ body: (inout ServiceItem) -> Void
+    ) throws(CofferError) -> (shown: ServiceItem, secret: Secret) {
+        var item = try found(key)
+        body(&item.shown)
+        item.shown.modified = wallClockMilliseconds()
+        return item
+    }
+
+    private func found(_ key: ItemKey) throws(CofferError) -> (shown: ServiceItem, secret: Secret) {
+        guard let item = items[key] else { throw CofferError(.itemNotFound, "there is no such item") }
+        return item
+    }
+
+    private static let isFull = CofferError(
+        .dataTooLarge,
+        "the collection 'session' holds at most \(Limits.sessionItems) items of \(Limits.sessionItemBytes) bytes in all"
+    )
+}

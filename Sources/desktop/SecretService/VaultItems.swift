@@ -1,0 +1,205 @@
+internal import CofferClient
+
+/// The items of the vault: a collection is an access group, an item has a name in it.
+final class VaultItems: ItemStore {
+    private let connection: DaemonConnection
+
+    init(_ connection: DaemonConnection) { self.connection = connection }
+
+    /// The access group of a collection.
+    static func group(of collection: String) -> String { groupPrefix + collection }
+
+    /// The collection whose items are in an access group; `nil` if the group is no collection's.
+    static func collection(of group: String) -> String? {
+        group.hasPrefix(groupPrefix) ? String(group.dropFirst(groupPrefix.count)) : nil
+    }
+
+    private static let groupPrefix = "collection:"
+    /// The user-defined attribute that has the type of the content, which is none of the item's attributes.
+    private static let contentType: AttributeName = "coffer:content-type"
+    static let usualContentType = "text/plain"
+
+    // MARK: Reading
+
+    func forEachItem(of collection: String, _ body: (ItemKey, ServiceItem) -> Void) throws(CofferError) {
+        let group = Self.group(of: collection)
+        let query = KeychainQuery(.genericPassword, [.accessGroup: .text(group)])
+        try connection.forEachFound(query) { (found) throws(CofferError) in
+            guard let item = ServiceItem(found), case .text(let name) = found.attributes?[.account] else { return }
+            body(ItemKey(collection: collection, name: name), item)
+        }
+        var after: String?
+        repeat {
+            let page = try connection.call(ItemListParameters(store: .file, after: after, group: group)).value
+            for listed in page.items {
+                let key = ItemKey(collection: collection, name: listed.name)
+                // Another client may have removed it since.
+                let found = try connection.unlessMissing { () throws(CofferError) in try item(key) }
+                if let found { body(key, found) }
+            }
+            after = page.next
+        } while after != nil
+    }
+
+    func item(_ key: ItemKey) throws(CofferError) -> ServiceItem {
+        let (name, group) = (try ItemName(key.name), Self.group(of: key.collection))
+        return ServiceItem(try connection.call(ItemShowParameters(name: name, group: group)).value)
+    }
+
+    func secret(of key: ItemKey) throws(CofferError) -> Secret {
+        try connection.contents(of: try ItemName(key.name), in: Self.group(of: key.collection))
+    }
+
+    // MARK: Changing
+
+    func add(_ item: NewItem, to collection: String) throws(CofferError) -> ItemKey {
+        var name = Self.name(for: item.label)
+        while true {
+            let key = ItemKey(collection: collection, name: name)
+            do throws(CofferError) {
+                try put(item, as: key, isNew: true)
+                return key
+            } catch {
+                guard error.code == .duplicateItem else { throw error }
+                name = "\(Self.name(for: item.label)) \(String(UInt32.random(in: .min ... .max), radix: 36))"
+            }
+        }
+    }
+
+    func replace(_ key: ItemKey, by item: NewItem) throws(CofferError) {
+        try put(item, as: key, isNew: false)
+        try setLabel(of: key, to: item.label)
+        try setAttributes(of: key, to: item.attributes)
+    }
+
+    private func put(_ item: NewItem, as key: ItemKey, isNew: Bool) throws(CofferError) {
+        let isSmall = item.secret.count <= Limits.secretBytes
+        let accessibility = try item.accessibility
+        var wishes = PlacementOptions(
+            kind: .password,
+            store: isSmall ? .keychain : .file,
+            group: Self.group(of: key.collection)
+        )
+        if isSmall {
+            wishes.accessibility = accessibility
+        } else {
+            wishes.protectionClass = ProtectionClass(matching: accessibility) ?? .complete
+        }
+        let params = ItemPutParameters(
+            name: try ItemName(key.name),
+            wishes: wishes,
+            attributes: [.label: .text(item.label)],
+            user: Self.user(item.attributes, item.contentType),
+            isIfAbsent: isNew
+        )
+        try connection.put(params, item.secret)
+    }
+
+    func setLabel(of key: ItemKey, to label: String) throws(CofferError) {
+        if try isFile(key) {
+            try setExtendedAttribute("user.coffer.label", of: key, to: label)
+        } else {
+            try update(key, KeychainChange(attributes: [.label: .text(label)]))
+        }
+    }
+
+    func setAttributes(of key: ItemKey, to attributes: [String: String]) throws(CofferError) {
+        let former = try item(key)
+        let gone = former.attributes.keys.filter { attributes[$0] == nil }
+        if try isFile(key) {
+            for name in gone { try setExtendedAttribute("user.\(name)", of: key, to: nil) }
+            for (name, value) in attributes { try setExtendedAttribute("user.\(name)", of: key, to: value) }
+        } else {
+            let user = Self.user(attributes, Self.usualContentType)
+            try update(key, KeychainChange(user: user, removedUser: Set(gone.map { AttributeName($0) })))
+        }
+    }
+
+    func remove(_ key: ItemKey) throws(CofferError) {
+        let params = ItemRemoveParameters(name: try ItemName(key.name), group: Self.group(of: key.collection))
+        try connection.call(params)
+    }
+
+    private func isFile(_ key: ItemKey) throws(CofferError) -> Bool {
+        if case .file = try item(key).protection { true } else { false }
+    }
+
+    private func update(_ key: ItemKey, _ change: KeychainChange) throws(CofferError) {
+        let place: [KeychainAttribute: AttributeValue] = [
+            .accessGroup: .text(Self.group(of: key.collection)), .account: .text(key.name), .service: .text(""),
+        ]
+        try connection.call(KeychainUpdateParameters(KeychainQuery(.genericPassword, place), change))
+    }
+
+    private func setExtendedAttribute(_ attribute: String, of key: ItemKey, to value: String?) throws(CofferError) {
+        let (name, group) = (try ItemName(key.name), Self.group(of: key.collection))
+        if let value {
+            let params = FileSetExtendedAttributeParameters(name: name, attribute: attribute, group: group)
+            try connection.call(params, payload: try Secret(exposed: value))
+        } else {
+            try connection.call(FileRemoveExtendedAttributeParameters(name: name, attribute: attribute, group: group))
+        }
+    }
+
+    // MARK: Names and attributes
+
+    /// The name of an item with a label, by which a person finds it in the vault.
+    private static func name(for label: String) -> String {
+        var name = ""
+        for character in label.unicodeScalars {
+            if name.utf8.count > Limits.nameComponentBytes / 2 { break }
+            let isPlain = character != "/" && character.value >= 32 && character.value != 127
+            name.unicodeScalars.append(isPlain ? character : "-")
+        }
+        return ["", ".", ".."].contains(name) ? "secret" : name
+    }
+
+    private static func user(_ attributes: [String: String], _ type: String) -> [AttributeName: String] {
+        var user: [AttributeName: String] = [:]
+        for (name, value) in attributes { user[AttributeName(name)] = value }
+        if type != usualContentType { user[contentType] = type }
+        return user
+    }
+
+    fileprivate static func split(_ user: [AttributeName: String]?) -> (attributes: [String: String], type: String) {
+        var attributes: [String: String] = [:]
+        for (name, value) in user ?? [:] where name != contentType { attributes[name.text] = value }
+        return (attributes, user?[contentType] ?? usualContentType)
+    }
+}
+
+extension ServiceItem {
+    fileprivate init(_ item: ItemInfo) {
+        var label = ""
+        if case .text(let text) = item.attributes?[.label] { label = text }
+        let (attributes, type) = VaultItems.split(item.user)
+        self.init(
+            label: label,
+            attributes: attributes,
+            contentType: type,
+            protection: item.protection,
+            created: item.created,
+            modified: item.modified
+        )
+    }
+
+    /// - Returns: `nil` if the vault does not say when the item is accessible.
+    fileprivate init?(_ item: KeychainItemInfo) {
+        guard let found = item.attributes, case .text(let word) = found[.accessible],
+            let accessibility = Accessibility(rawValue: word)
+        else { return nil }
+        var (label, created, modified) = ("", Int64(0), Int64(0))
+        if case .text(let text) = found[.label] { label = text }
+        if case .date(let date) = found[.creationDate] { created = date }
+        if case .date(let date) = found[.modificationDate] { modified = date }
+        let (attributes, type) = VaultItems.split(item.user)
+        self.init(
+            label: label,
+            attributes: attributes,
+            contentType: type,
+            protection: .keychain(accessibility),
+            created: created,
+            modified: modified
+        )
+    }
+}

@@ -1,0 +1,3 @@
+import CofferCommandSupport
+
+SecretServiceProgram.run()
