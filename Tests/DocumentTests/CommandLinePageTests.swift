@@ -11,6 +11,7 @@ import Testing
     private let passwordsPage: Page
     private let sessionsPage: Page
     private let agentPage: Page
+    private let secretServicePage: Page
     private let importPage: Page
     private let backupPage: Page
 
@@ -21,6 +22,7 @@ import Testing
         passwordsPage = try Page("PASSWORDS.md")
         sessionsPage = try Page("SESSIONS.md")
         agentPage = try Page("SSH-AGENT.md")
+        secretServicePage = try Page("SECRET-SERVICE.md")
         importPage = try Page("IMPORT.md")
         backupPage = try Page("BACKUP.md")
     }
@@ -61,7 +63,7 @@ import Testing
             "backup", "device-key", "entitlement", "passcode", "slot", "keychain", "file", "login", "otp",
             "trash",
         ]
-        for verb in parents + ["access", "ssh-agent"] {
+        for verb in parents + ["access", "secret-service", "ssh-agent"] {
             let help = try Programs.run(Programs.program("coffer"), [verb, "--help"])
             let lines = help.text.split(separator: "SUBCOMMANDS:").last?.split(separator: "\n") ?? []
             let below = lines.compactMap {
@@ -108,7 +110,10 @@ import Testing
         var found: [String: String] = [:]
         var meanings: [(word: String, meaning: String)] = []
         var verb: String?
-        let pages = [page, keychainPage, filesPage, passwordsPage, sessionsPage, agentPage, importPage, backupPage]
+        let pages = [
+            page, keychainPage, filesPage, passwordsPage, sessionsPage, agentPage, secretServicePage, importPage,
+            backupPage,
+        ]
         for line in pages.flatMap({ $0.blocks("").joined() }) {
             if let match = line.wholeMatch(of: /([A-Z]+): +(.+)/) {
                 meanings.append(("[\(match.1)]", String(match.2)))

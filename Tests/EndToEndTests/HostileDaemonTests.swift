@@ -42,6 +42,8 @@ import Testing
         apart.formUnion(["setup", "run", "inject", "import", "export", "send", "receive"])
         // The one talks to two daemons, and the others start other programs.
         apart.formUnion(["share", "mount", "umount", "ssh-agent setup"])
+        // They ask the bus, and no daemon.
+        apart.formUnion(["secret-service enable", "secret-service disable", "secret-service status"])
         // They read a repository, and ask no daemon.
         apart.formUnion(["backup list", "backup inspect", "backup check", "backup forget"])
         apart.insert("backup prune")

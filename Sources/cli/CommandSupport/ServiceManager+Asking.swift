@@ -4,7 +4,7 @@ internal import CofferSystem
 internal import CofferTerminal
 package import CofferWire
 
-// What a service manager says, by `busctl`.
+// What a service manager says, and others on its bus, by `busctl`.
 
 extension ServiceManager {
     /// The name of each service manager on its bus.
@@ -33,6 +33,24 @@ extension ServiceManager {
     /// - Parameter arguments: Those of `busctl`.
     /// - Throws: `notAvailable` if it does not answer.
     package func ask(_ arguments: [String]) throws(CofferError) -> JSONValue? {
+        try askBus(arguments) { words in
+            CofferError(
+                .notAvailable,
+                "the service manager does not say: \(quotedForDisplay(words))",
+                hint: "as root, or as the user whose manager it is"
+            )
+        }
+    }
+
+    /// Sends a query to a program on the bus of the service manager, which is that of the session for a user.
+    ///
+    /// - Parameters:
+    ///   - arguments: Those of `busctl`.
+    ///   - failure: What is thrown where nobody answers, by the last line of what `busctl` says of it.
+    package func askBus(
+        _ arguments: [String],
+        orElse failure: (_ words: String) -> CofferError
+    ) throws(CofferError) -> JSONValue? {
         var answer = [UInt8](repeating: 0, count: Limits.serviceManagerBytes)
         // Outside of a session, as in cron, nothing else says where the user's manager is.
         let place = self == .user ? Self.ownDirectory.map { ["XDG_RUNTIME_DIR=\($0)"] } : nil
@@ -44,13 +62,7 @@ extension ServiceManager {
         do { told = try outcome.get() } catch {
             throw error.cofferError("can't run 'busctl', of the package 'systemd'")
         }
-        guard told.isSuccess else {
-            throw CofferError(
-                .notAvailable,
-                "the service manager does not say: \(quotedForDisplay(told.lastWords))",
-                hint: "as root, or as the user whose manager it is"
-            )
-        }
+        guard told.isSuccess else { throw failure(told.lastWords) }
         let bytes = Array(answer.prefix(told.count))
         return unsafe (try? JSONValue(parsing: bytes.span.bytes))?.objectValue?["data"]
     }

@@ -7,7 +7,7 @@ package enum VaultVerbs {
         [
             Setup.self, Init.self, Unlock.self, Lock.self, Status.self, Passcode.self, Slot.self, Erase.self,
             Watch.self, Wait.self, Doctor.self, Audit.self, EntitlementVerb.self, UnitVerb.self, DeviceKeyVerb.self,
-            Grant.self, Allow.self, Deny.self, Access.self, Mount.self, Umount.self,
+            Grant.self, Allow.self, Deny.self, Access.self, Mount.self, Umount.self, SecretService.self,
         ]
     }
 }
