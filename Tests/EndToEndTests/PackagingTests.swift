@@ -167,7 +167,9 @@ import Testing
                 "/usr/share/zsh/vendor-completions/_git-credential-coffer",
                 "/usr/share/fish/vendor_completions.d/docker-credential-coffer.fish",
                 "/usr/share/man/man1/coffer.1.gz", "/usr/share/doc/coffer/CLI.md",
-                "/usr/lib/systemd/user/coffer-mount.service",
+                "/usr/lib/systemd/user/coffer-mount.service", "/usr/lib/systemd/user/coffer-lock-state.service",
+                "/usr/lib/systemd/system/coffer-lock-state.service", "/usr/lib/systemd/user/coffer-unlocked.target",
+                "/usr/lib/systemd/system/coffer-first-unlock.target",
             ],
             "cofferd": [
                 "/usr/bin/cofferd", "/usr/lib/systemd/system/cofferd.service", "/usr/lib/systemd/user/cofferd.socket",

@@ -251,4 +251,54 @@ import Testing
         )
         #expect(try daemon.connect().status().state == .beforeFirstUnlock)
     }
+
+    @Test func `watch with --units has the service manager follow the state, and ends with the daemon`() throws {
+        let daemon = try vault()
+        let client = try daemon.connect()
+        for folder in ["systemd", "tools"] {
+            let path = daemon.directory.appending(folder)
+            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        }
+        // A user without this has no service manager.
+        try daemon.directory.write([], to: "systemd/private")
+        let calls = try daemon.directory.write([], to: "calls")
+        let tool = "#!/bin/sh\necho \"$*\" >>\(calls)\n"
+        try daemon.directory.write(Array(tool.utf8), to: "tools/systemctl", mode: 0o755)
+        func watch(_ options: String...) throws -> CommandResult {
+            try runCommand(
+                "\(Project.binaries)/coffer",
+                ["watch", "--units"] + options,
+                environment: [
+                    "COFFER_SOCKET": daemon.socketPath, "XDG_RUNTIME_DIR": daemon.directory.path,
+                    "PATH": "\(daemon.directory.appending("tools")):/usr/bin:/bin",
+                ]
+            )
+        }
+        for option in ["--items", "--attempts", "--group=default", "--json"] {
+            #expect(try watch(option).status == 64, "\(option)")
+        }
+        let watching = Background { try watch() }
+        /// Whether the last two calls come to be these.
+        func comes(_ last: String...) throws -> Bool {
+            let manager = geteuid() == 0 ? "--system" : "--user"
+            let wanted = last.map {
+                let words = $0.split(separator: " ")
+                return "\(manager) --quiet \(words[0]) --no-block coffer-\(words[1]).target"
+            }
+            return try settles {
+                let all = try String(contentsOfFile: calls, encoding: .utf8).split(separator: "\n").map(String.init)
+                return Array(all.suffix(2)) == wanted
+            }
+        }
+        #expect(try comes("start first-unlock", "start unlocked"))
+        _ = try client.lock(graceSeconds: 0)
+        #expect(try comes("stop unlocked", "start first-unlock"))
+        try client.unlock()
+        #expect(try comes("start first-unlock", "start unlocked"))
+        _ = try client.lock(graceSeconds: 10)
+        #expect(try comes("stop unlocked", "start first-unlock"))
+        daemon.kill()
+        let ended = try watching.wait()
+        #expect(ended.status == 69 && ended.output.isEmpty, "\(ended)")
+    }
 }

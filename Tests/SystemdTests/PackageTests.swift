@@ -284,7 +284,10 @@ extension SystemdTests {
             for (manager, person) in [("system", nil), ("user", Machine.person)] {
                 let own = ["coffer-ssh-agent.socket", "coffer-ssh-agent.service", "coffer-mount.service"]
                 let names =
-                    ["cofferd.socket", "cofferd-credentials.socket", "cofferd.service"] + (person == nil ? [] : own)
+                    [
+                        "cofferd.socket", "cofferd-credentials.socket", "cofferd.service", "coffer-lock-state.service",
+                        "coffer-unlocked.target", "coffer-first-unlock.target",
+                    ] + (person == nil ? [] : own)
                 let units = names.map { "/usr/lib/systemd/\(manager)/\($0)" }
                 let found = try machine.run(
                     ["systemd-analyze", "verify", "--\(manager)", "--man=no"] + units,

@@ -21,8 +21,18 @@ struct Watch: ParsableCommand {
         completion: .group
     )
     var group: String?
+    @Flag(help: "Print nothing: start and stop coffer-unlocked.target and coffer-first-unlock.target with the state.")
+    var units = false
+
+    func validate() throws {
+        let printing: KeyValuePairs = [
+            "--items": items, "--attempts": attempts, "--group": group != nil, "--json": format.json,
+        ]
+        for (option, isGiven) in printing { try exclude(["--units": units], [option: isGiven]) }
+    }
 
     func run() throws {
+        if units { try followUnits() }
         let client = try connection.connect()
         // The subscription comes first, so that no event is lost while the state is read.
         var selection: EventSelection = []
@@ -35,6 +45,17 @@ struct Watch: ParsableCommand {
         format.show(first, status.state.words)
         if items { Output.warn(ofSealed: status.sealedCount) }
         while Output.failure == nil { format.show(EventReport(event: try client.nextEvent())) }
+    }
+
+    /// Keeps the units as the state is, which is read again after each event: some may have been missed.
+    private func followUnits() throws(CofferError) -> Never {
+        let targets = try LockTargets()
+        let client = try connection.connect()
+        try client.watch([])
+        while true {
+            try targets.follow(try client.status().state)
+            _ = try client.nextEvent()
+        }
     }
 }
 
