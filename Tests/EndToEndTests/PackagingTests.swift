@@ -23,7 +23,7 @@ import Testing
         var pages: [String: String] = [:]
         for page in [
             "coffer.1", "cargo-credential-coffer.1", "docker-credential-coffer.1",
-            "git-credential-coffer.1", "cofferd.8", "cofferd.conf.5",
+            "git-credential-coffer.1", "coffer-secret-service.1", "cofferd.8", "cofferd.conf.5",
         ] {
             let shown = try run("man --warnings --local-file \"$1\"", directory.appending(page))
             #expect(shown.status == 0 && shown.errors.isEmpty, "\(page): \(shown.errors)")
@@ -33,6 +33,7 @@ import Testing
         for option in help.matches(of: /\n  (--[a-z-]+)/) {
             #expect(pages["cofferd.8"]?.contains("\n       \(option.1)") == true, "\(option.1)")
         }
+        #expect(pages["coffer-secret-service.1"]?.contains("\n       --socket PATH") == true)
         let settings = help.matches(of: /\b[A-Z][A-Za-z]+=/).map { String($0.0) }.filter { $0 != "NAME=" }
         #expect(settings.count == 19)
         for setting in settings + ["SmallBytes=", "Client=", "Class="] {
@@ -151,7 +152,7 @@ import Testing
         let made = try run("packaging/deb --programs \"$1\" --output \"$2\"", Project.binaries, directory.path)
         #expect(made.status == 0, "\(made.errors)")
         let packages = made.text.split(separator: "\n").map { String($0) }
-        #expect(packages.count == 3)
+        #expect(packages.count == 4)
         // The programs under test find the libraries of Swift where it is installed; those that are released need none.
         let found = try run(
             "cd \"$1\"; lintian --allow-root --fail-on error,warning --suppress-tags custom-library-search-path *.deb",
@@ -171,6 +172,10 @@ import Testing
                 "/usr/lib/systemd/system/coffer-lock-state.service", "/usr/lib/systemd/user/coffer-unlocked.target",
                 "/usr/lib/systemd/system/coffer-first-unlock.target",
             ],
+            "coffer-secret-service": [
+                "/usr/bin/coffer-secret-service", "/usr/lib/systemd/user/coffer-secret-service.service",
+                "/usr/share/man/man1/coffer-secret-service.1.gz",
+            ],
             "cofferd": [
                 "/usr/bin/cofferd", "/usr/lib/systemd/system/cofferd.service", "/usr/lib/systemd/user/cofferd.socket",
                 "/usr/lib/sysusers.d/coffer.conf", "/usr/lib/tmpfiles.d/coffer.conf",
@@ -188,6 +193,8 @@ import Testing
             let contents = try run("dpkg-deb --contents \"$1\"", path).text
             for path in paths { #expect(contents.contains(" .\(path)\n"), "\(path) in \(package)") }
             #expect(contents.contains("/security/pam_coffer.so\n") == (package == "libpam-coffer"))
+            // The files of this directory are those of gnome-keyring and KWallet: a user's own is in their place.
+            #expect(!contents.contains("/dbus-1/services/"))
         }
     }
 }

@@ -282,7 +282,10 @@ extension SystemdTests {
         @Test func `systemd finds nothing to say of the units, and their sandbox is as tight as it is meant`() throws {
             try install("0.1.0-2")
             for (manager, person) in [("system", nil), ("user", Machine.person)] {
-                let own = ["coffer-ssh-agent.socket", "coffer-ssh-agent.service", "coffer-mount.service"]
+                let own = [
+                    "coffer-ssh-agent.socket", "coffer-ssh-agent.service", "coffer-mount.service",
+                    "coffer-secret-service.service",
+                ]
                 let names =
                     [
                         "cofferd.socket", "cofferd-credentials.socket", "cofferd.service", "coffer-lock-state.service",

@@ -3,7 +3,7 @@ import CofferTestSupport
 /// The packages of `packaging/deb` on the machine.
 enum Packages {
     /// The packages of the programs under test, in two versions that differ in nothing else, and the one package that
-    /// they once were, with the same files; made once.
+    /// they once were, with the same files, except for the one that came later; made once.
     private static let packages: Result<TemporaryDirectory, any Error> = Result {
         let directory = try TemporaryDirectory()
         let script = """
@@ -14,7 +14,7 @@ enum Packages {
                 sed -i 's/^Version: .*/Version: 0.1.0-3/; s/(= 0.1.0-2)/(= 0.1.0-3)/g' tree/DEBIAN/control
                 dpkg-deb --root-owner-group -Znone --build tree 0.1.0-3
                 rm -r tree
-                dpkg-deb --extract "$package" single
+                [[ $package == */coffer-secret-service_* ]] || dpkg-deb --extract "$package" single
             done
             dpkg-deb --control 0.1.0-2/cofferd_*.deb single/DEBIAN
             cd single/DEBIAN
@@ -35,7 +35,7 @@ enum Packages {
         return directory
     }
 
-    static let names = "coffer cofferd libpam-coffer"
+    static let names = "coffer coffer-secret-service cofferd libpam-coffer"
 
     /// Installs a version over what is there.
     static func install(_ version: String, on machine: Machine) throws {
