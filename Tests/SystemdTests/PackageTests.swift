@@ -367,6 +367,38 @@ extension SystemdTests {
             try purge()
         }
 
+        @Test func `one command has a user's bus start the Secret Service of Coffer, and one has it stopped`() throws {
+            try install("0.1.0-2")
+            // Another test may have left the person's vault.
+            try shell("rm -rf ~tester/.local/state/coffer")
+            let own = try Service(installedFor: Machine.person)
+            try own.control("daemon-reload")
+            try own.control("enable", "--now", "cofferd.socket")
+            try own.makeVault()
+            func person(_ script: String) throws -> String {
+                try machine.succeed(["bash", "-ec", script], as: Machine.person)
+            }
+            let bus = "busctl --user call org.freedesktop.DBus /org/freedesktop/DBus org.freedesktop.DBus"
+            let enabled = try person("coffer secret-service enable")
+            #expect(
+                enabled.hasSuffix("\nsecrets: whoever asks first starts /usr/bin/coffer-secret-service, of Coffer"),
+                "\(enabled)"
+            )
+            _ = try person("\(bus) StartServiceByName su org.freedesktop.secrets 0")
+            let started = try person("coffer secret-service status; systemctl --user is-active coffer-secret-service")
+            #expect(
+                started.contains("\nsecrets: served by /usr/bin/coffer-secret-service, of Coffer, process ")
+                    && started.hasSuffix("\nactive"),
+                "\(started)"
+            )
+            let disabled = try person("coffer secret-service disable")
+            #expect(disabled.hasSuffix("\nenabled: no\nsecrets: no program serves them"), "\(disabled)")
+            #expect(try person("systemctl --user is-active coffer-secret-service || true") == "inactive")
+            try own.control("stop", "cofferd.socket", "cofferd.service")
+            try shell("rm -rf ~tester/.local/state/coffer")
+            try purge()
+        }
+
         private func purge() throws { try Packages.purge(on: machine) }
     }
 }
