@@ -21,19 +21,39 @@ struct NewItem {
     var contentType: String
     let secret: Secret
 
+    /// The attribute that says when an item is readable; the others that begin so are Coffer's own.
+    private static let accessibilityAttribute = "coffer:accessible"
+    private static let ownPrefixes = ["coffer:", "coffer."]
+
     /// When it shall be readable: as the attribute says by which a program may ask for it, or while unlocked.
     var accessibility: Accessibility {
-        get throws(CofferError) {
-            guard let word = attributes[Self.accessibilityAttribute] else { return .whenUnlocked }
-            guard let accessibility = Accessibility(rawValue: word) else {
-                throw CofferError(.param, "the attribute '\(Self.accessibilityAttribute)' is no accessibility")
-            }
-            return accessibility
-        }
+        get throws(CofferError) { try Self.accessibility(in: attributes) ?? .whenUnlocked }
     }
 
-    /// The attribute that says when an item is readable.
-    static let accessibilityAttribute = "coffer:accessible"
+    /// When an item with some attributes shall be readable; `nil` if they do not say it.
+    static func accessibility(in attributes: [String: String]) throws(CofferError) -> Accessibility? {
+        guard let word = attributes[accessibilityAttribute] else { return nil }
+        guard let accessibility = Accessibility(rawValue: word) else {
+            throw CofferError(
+                .param,
+                "the attribute '\(accessibilityAttribute)' is no accessibility: \(quotedForDisplay(word))",
+                hint: "'WhenUnlocked' and 'AfterFirstUnlock' are"
+            )
+        }
+        return accessibility
+    }
+
+    /// Refuses attributes that mean something to Coffer.
+    static func check(_ attributes: [String: String]) throws(CofferError) {
+        for name in attributes.keys where name != accessibilityAttribute {
+            guard ownPrefixes.contains(where: name.hasPrefix) else { continue }
+            throw CofferError(
+                .param,
+                "the attribute \(quotedForDisplay(name)) is Coffer's own",
+                hint: "choose another name"
+            )
+        }
+    }
 }
 
 /// Where the items of collections are kept.

@@ -68,11 +68,11 @@ final class VaultItems: ItemStore {
 
     func replace(_ key: ItemKey, by item: NewItem) throws(CofferError) {
         try put(item, as: key, isNew: false)
-        try setLabel(of: key, to: item.label)
-        try setAttributes(of: key, to: item.attributes)
     }
 
+    /// Stores an item in one transaction: what it has already of other attributes stays.
     private func put(_ item: NewItem, as key: ItemKey, isNew: Bool) throws(CofferError) {
+        try NewItem.check(item.attributes)
         let isSmall = item.secret.count <= Limits.secretBytes
         let accessibility = try item.accessibility
         var wishes = PlacementOptions(
@@ -89,7 +89,7 @@ final class VaultItems: ItemStore {
             name: try ItemName(key.name),
             wishes: wishes,
             attributes: [.label: .text(item.label)],
-            user: Self.user(item.attributes, item.contentType),
+            user: Self.user(item.attributes, isNew ? item.contentType.unlessUsual : item.contentType),
             isIfAbsent: isNew
         )
         try connection.put(params, item.secret)
@@ -104,14 +104,19 @@ final class VaultItems: ItemStore {
     }
 
     func setAttributes(of key: ItemKey, to attributes: [String: String]) throws(CofferError) {
+        try NewItem.check(attributes)
         let former = try item(key)
         let gone = former.attributes.keys.filter { attributes[$0] == nil }
         if try isFile(key) {
             for name in gone { try setExtendedAttribute("user.\(name)", of: key, to: nil) }
             for (name, value) in attributes { try setExtendedAttribute("user.\(name)", of: key, to: value) }
         } else {
-            let user = Self.user(attributes, Self.usualContentType)
-            try update(key, KeychainChange(user: user, removedUser: Set(gone.map { AttributeName($0) })))
+            let change = KeychainChange(
+                user: Self.user(attributes, nil),
+                removedUser: Set(gone.map { AttributeName($0) }),
+                accessibility: try NewItem.accessibility(in: attributes)
+            )
+            try update(key, change)
         }
     }
 
@@ -154,10 +159,13 @@ final class VaultItems: ItemStore {
         return ["", ".", ".."].contains(name) ? "secret" : name
     }
 
-    private static func user(_ attributes: [String: String], _ type: String) -> [AttributeName: String] {
+    /// The user-defined attributes of an item.
+    ///
+    /// - Parameter type: The type of its content; `nil` to leave it as it is.
+    private static func user(_ attributes: [String: String], _ type: String?) -> [AttributeName: String] {
         var user: [AttributeName: String] = [:]
         for (name, value) in attributes { user[AttributeName(name)] = value }
-        if type != usualContentType { user[contentType] = type }
+        user[contentType] = type
         return user
     }
 
@@ -202,4 +210,9 @@ extension ServiceItem {
             modified: modified
         )
     }
+}
+
+extension String {
+    /// A type of content that is worth storing; `nil` for that which every item has that says nothing.
+    fileprivate var unlessUsual: String? { self == VaultItems.usualContentType ? nil : self }
 }
