@@ -28,7 +28,8 @@ enum Packages {
         let made = try runCommand(
             "/bin/bash",
             ["-ec", script, Project.root, Project.binaries],
-            environment: ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin"],
+            // Nobody downloads them.
+            environment: ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "DPKG_DEB_COMPRESSOR_LEVEL": "0"],
             directory: directory.path
         )
         if made.status != 0 { throw MachineError(made.errors) }
