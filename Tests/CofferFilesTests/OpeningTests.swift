@@ -47,6 +47,29 @@ import Testing
         #expect(try open.contents("file") == replacing(content, at: 5, with: [9]))
     }
 
+    @Test func `a file that was emptied has what was written to it since, and nothing of before`() throws {
+        let file = try open.open("file", for: .write)
+        try open.truncate(file, to: 0)
+        try open.write(Array(content.suffix(Self.page)), at: Int64(2 * Self.page), to: file)
+        try open.sync(file)
+        open.close(file)
+        #expect(try open.count("SELECT count(*) FROM file_chunks") == 1)
+        let expected = [UInt8](repeating: 0, count: 2 * Self.page) + content.suffix(Self.page)
+        #expect(try open.contents("file") == expected)
+        let again = try open.open("file", for: .write)
+        try open.truncate(again, to: 0)
+        try open.sync(again)
+        open.close(again)
+        #expect(try open.count("SELECT count(*) FROM file_chunks") == 0)
+        #expect(try open.contents("file") == [])
+        // What was freed is written again, and nothing else.
+        let last = try open.open("file", for: .write)
+        try open.write(content, at: 0, to: last)
+        try open.sync(last)
+        open.close(last)
+        #expect(try open.contents("file") == content)
+    }
+
     @Test func `a check scans the rows of a file that are known`() throws {
         #expect(try steps() == 2)
         try open.connection.execute("DELETE FROM file_chunks WHERE chunk = 7")

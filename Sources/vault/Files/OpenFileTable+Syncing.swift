@@ -78,10 +78,15 @@ extension OpenFileTable {
             forgotten.append((slot.number, isEmptied))
         }
         if let cut = changes.cutFrom {
-            for (chunk, slot) in try chunks.rows(of: node.id, from: cut) {
-                try forget(slot, chunk, isEmptied: true)
+            try chunks.forEachRow(of: node.id, from: cut) { chunk, slot in
+                if cut > 0 { return try forget(slot, chunk, isEmptied: true) }
+                forgotten.append((slot.number, true))
             }
             try chunks.remove(from: cut, in: node.id)
+            if cut == 0 {
+                tag = .none
+                try log.forget(of: content)
+            }
         }
         for chunk in changes.holes {
             guard let old = try chunks.slot(of: chunk, in: node.id) else { continue }

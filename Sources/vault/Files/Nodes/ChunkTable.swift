@@ -48,17 +48,32 @@ package struct ChunkTable {
         limit: Int = .max
     ) throws -> [(chunk: Int64, slot: ChunkSlot)] {
         var found: [(chunk: Int64, slot: ChunkSlot)] = []
+        try forEachRow(of: node, from: first, to: last, limit: limit) { found.append(($0, $1)) }
+        return found
+    }
+
+    /// Calls a closure for each of the rows that ``rows(of:from:to:limit:)`` returns: a file may have millions.
+    func forEachRow(
+        of node: Int64,
+        from first: Int64,
+        to last: Int64 = .max,
+        limit: Int = .max,
+        _ each: (_ chunk: Int64, _ slot: ChunkSlot) throws -> Void
+    ) throws {
         try connection.rows(
-            "SELECT chunk, slot, bytes, tag FROM file_chunks WHERE node = ? AND chunk BETWEEN ? AND ? ORDER BY chunk",
+            """
+            SELECT chunk, slot, bytes, tag FROM file_chunks WHERE node = ? AND chunk BETWEEN ? AND ?
+            ORDER BY chunk LIMIT ?
+            """,
             .integer(node),
             .integer(first),
-            .integer(last)
+            .integer(last),
+            .integer(Int64(limit))
         ) { row in
-            if found.count == limit { return false }
-            found.append(try Self.decode(row))
+            let (chunk, slot) = try Self.decode(row)
+            try each(chunk, slot)
             return true
         }
-        return found
     }
 
     /// The first chunk of some that has a row, whether its values are possible or not.
