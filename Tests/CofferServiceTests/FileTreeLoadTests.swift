@@ -1,5 +1,6 @@
 import CofferClient
 import CofferCore
+import CofferDatabase
 import CofferSystem
 import CofferTestSupport
 import CofferWire
@@ -199,6 +200,51 @@ import Testing
         #expect(removed == 3001)
         isDone.value = true
         for other in others { try other.wait() }
+    }
+
+    @Test func `a file with many chunks is gone at once, and what is left of it goes, also after a restart`() throws {
+        let directory = try TemporaryDirectory()
+        do {
+            let server = try TestServer(in: directory)
+            let client = try server.connect()
+            try client.makeVault(passcode: nil)
+            try client.put("f", [1]) { $0.kind = .cache }
+        }
+        let count = 40 * Limits.chunkRowsAtOnce
+        try Connection(path: directory.appending("state/vault.sqlite")).execute(
+            """
+            WITH RECURSIVE numbers (number) AS (VALUES (1) UNION ALL SELECT number + 1 FROM numbers WHERE number < ?)
+            INSERT INTO file_chunks (node, chunk, slot, bytes, tag)
+            SELECT id, number, number, 0, zeroblob(16) FROM file_nodes, numbers WHERE kind = 2
+            """,
+            .integer(Int64(count))
+        )
+        #expect(try Self.chunkRows(directory) == count)
+        do {
+            let server = try TestServer(in: directory)
+            let client = try server.connect()
+            let removed = try client.removeFile(try ItemName("f"))
+            #expect(removed == 1)
+            let left = try client.status().fileCount
+            #expect(left == 0)
+        }
+        // Each daemon goes on where the one before it has ended.
+        let areGone = try settles {
+            do {
+                let server = try TestServer(in: directory)
+                let client = try server.connect()
+                for _ in 0..<20 { _ = try client.status() }
+            }
+            return try Self.chunkRows(directory) == 0
+        }
+        #expect(areGone)
+    }
+
+    /// The rows of chunks of a vault without a daemon.
+    private static func chunkRows(_ directory: TemporaryDirectory) throws -> Int? {
+        try Connection(path: directory.appending("state/vault.sqlite")).row("SELECT count(*) FROM file_chunks") { row in
+            Int(try row.integer(0))
+        }
     }
 
     // MARK: Ends

@@ -370,6 +370,10 @@ public enum Limits {
     package static let rangesPerFinding = 64
     /// Rows of chunks that are read in one step when a file is opened.
     package static let openingRows = 1024
+    /// Rows of chunks that are removed in one step when a file is removed.
+    package static let chunkRowsAtOnce = 512
+    /// After how long rows of chunks that could not be removed are tried again.
+    package static let orphanRetrySeconds = 60
     /// Rows of chunks that the daemon remembers of the files that were opened last, at eight bytes: those of 2 GiB.
     package static let rememberedRows = 128 << 10
     /// Chunks of an open file that one request turns into zeros: each is a small write to the disk.

@@ -3,6 +3,7 @@ struct Housekeeping {
     private let checkpointer: Checkpointer
     private let syncer: DeferredSyncer
     private let trash: TrashKeeper
+    private let chunks: ChunkKeeper
     private let expiry: ExpiryKeeper
     private let mounts: Mounts
     private let idleExit: IdleExit
@@ -11,6 +12,7 @@ struct Housekeeping {
         checkpointer = Checkpointer(beside: part)
         syncer = DeferredSyncer(beside: part, hub)
         trash = TrashKeeper(beside: part)
+        chunks = ChunkKeeper(beside: part)
         expiry = ExpiryKeeper(hub, beside: part)
         self.mounts = mounts
         idleExit = IdleExit(mounts, beside: part)
@@ -19,13 +21,15 @@ struct Housekeeping {
     /// The earliest time at which something is due.
     var nextDeadline: UInt64? {
         checkpointer.nextDeadline.earlier(syncer.nextDeadline).earlier(trash.nextDeadline)
-            .earlier(expiry.nextDeadline).earlier(mounts.nextDeadline).earlier(idleExit.nextDeadline)
+            .earlier(chunks.nextDeadline).earlier(expiry.nextDeadline)
+            .earlier(mounts.nextDeadline).earlier(idleExit.nextDeadline)
     }
 
     /// Handles the end of a turn, before its answers are sent.
     func settle() {
         syncer.settle()
         trash.settle()
+        chunks.settle()
         expiry.settle()
         mounts.settle()
     }

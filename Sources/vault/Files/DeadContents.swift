@@ -85,7 +85,8 @@ final class DeadContents {
         if dead.isEmpty { return }
         // A content that a row names is not dead, whatever this table says.
         for id in dead where try !tree.contains(id) { try contents.remove(id) }
-        try connection.execute("DELETE FROM file_dead_contents")
+        // The others are those of orphaned chunks.
+        try connection.execute("DELETE FROM file_dead_contents WHERE length(content) <> 8")
     }
 
     // MARK: Backups

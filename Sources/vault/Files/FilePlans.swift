@@ -254,7 +254,7 @@ package struct FilePlans {
         let (next, end) = (index + 1, file.byteCount / file.chunkBytes + 1)
         if file.unwritten(next) != .hole { return next }
         let known = file.nextKnown(behind: index) ?? end
-        if file.isUnlinked || next >= file.rowsEnd { return min(known, end) }
+        if next >= file.rowsEnd { return min(known, end) }
         return min(known, try chunks.first(in: next..<end, of: file.node) ?? end)
     }
 

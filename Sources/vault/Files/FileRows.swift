@@ -176,21 +176,19 @@ struct FileRows: SealedTable {
     func discard(_ number: Int64) throws {
         var content: ItemID?
         var parent: Int64?
-        try connection.rows("SELECT content, parent FROM file_quarantine WHERE id = ?", .integer(number)) { row in
+        var former: Int64?
+        try connection.rows("SELECT content, parent, row FROM file_quarantine WHERE id = ?", .integer(number)) { row in
             content = (try? row.optionalBlob(0)).flatMap { $0 }.flatMap { ItemID($0) }
             parent = try? row.integer(1)
+            former = try? row.integer(2)
             return true
         }
-        try connection.execute(
-            """
-            DELETE FROM file_chunks WHERE node = (SELECT row FROM file_quarantine WHERE id = ?)
-                AND NOT EXISTS (SELECT 1 FROM file_nodes WHERE id = node)
-            """,
-            .integer(number)
-        )
         try store.versions.destroy(ofQuarantined: number)
         // Now the row no longer counts as one that names its content.
         try connection.execute("DELETE FROM file_quarantine WHERE id = ?", .integer(number))
+        if let former, try store.tree.row(numbered: former, read: { _ in true }) == nil {
+            try store.orphans.remove(of: former)
+        }
         if let parent { try store.tree.prune(parent) }
         if let content { try store.dead.addUnlessNamed(content) }
     }

@@ -14,6 +14,7 @@ extension FileStore {
         for id in toPlace { try? contents.place(id) }
         toPlace = []
         openFiles.settle()
+        orphans.settle()
     }
 
     /// Frees what no row names any more, once that is on the disk: before, a power cut would bring the rows back.
@@ -31,6 +32,7 @@ extension FileStore {
         if isCertain { for id in toPlace { contents.discardStaged(id) } }
         toPlace = []
         dead.abandon()
+        orphans.abandon()
         openContents.undoChanges()
     }
 
@@ -52,5 +54,6 @@ extension FileStore {
         try openFiles.log.recover()
         try openFiles.recover()
         try dead.recover()
+        try orphans.recover()
     }
 }

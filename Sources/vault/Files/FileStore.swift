@@ -23,6 +23,7 @@ package final class FileStore {
     package let versions: FileVersions
     /// The contents that the transaction makes.
     var toPlace: [ItemID] = []
+    package var orphans: OrphanedChunks { tree.orphans }
 
     /// Opens the store in a catalog after its migrations.
     ///

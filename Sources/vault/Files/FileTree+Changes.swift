@@ -105,6 +105,15 @@ extension FileTree {
         if let content { try listDead(content) }
     }
 
+    /// Gives a row that is to be removed another number, so that the rows of its chunks, which have the former one, stay.
+    ///
+    /// - Returns: The number.
+    func renumber(_ id: Int64) throws -> Int64 {
+        let number = Int64.random(in: 1...Int64.max)
+        try connection.execute("UPDATE file_nodes SET id = ? WHERE id = ?", .integer(number), .integer(id))
+        return number
+    }
+
     /// Lists a content as dead, within the open transaction.
     func listDead(_ content: ItemID) throws {
         // The content of a damaged row may be in the list already.

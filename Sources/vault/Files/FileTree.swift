@@ -69,6 +69,12 @@ struct FileTree {
     let keys: VaultKeys
     /// The metadata of what was stored since the daemon started and is sealed until the first unlock.
     let recent = RecentMetadata()
+    let orphans: OrphanedChunks
+
+    init(connection: Connection, keys: VaultKeys) {
+        (self.connection, self.keys) = (connection, keys)
+        orphans = OrphanedChunks(connection)
+    }
 
     // MARK: Finding
 

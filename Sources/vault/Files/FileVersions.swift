@@ -161,7 +161,7 @@ package struct FileVersions {
         }
         try destroy(ofFile: id)
         try openFiles.unlink(id)
-        try tree.delete(id, content: content)
+        try tree.delete(tree.orphans.list(id) ? tree.renumber(id) : id, content: content)
         guard let content else { return }
         try openFiles.log.forget(of: content)
         dead.add(content)
@@ -189,7 +189,7 @@ package struct FileVersions {
         for kept in kept where try tree.row(numbered: kept.node, read: { _ in true }) == nil {
             try openFiles.unlink(kept.node)
             try histories.forget(kept.node)
-            try connection.execute("DELETE FROM file_chunks WHERE node = ?", .integer(kept.node))
+            try tree.orphans.remove(of: kept.node)
             try dead.addUnlessNamed(kept.content)
         }
     }

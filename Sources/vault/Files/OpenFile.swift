@@ -57,8 +57,8 @@ package final class OpenFile {
         /// It was removed: the file has no name, and exists for its handles.
         ///
         /// Its chunks and the row are as they were; the row is without this file, which would be a cycle, and keep it open
-        /// forever.
-        case removed(chunks: [Int64: ChunkSlot], last: FileEntry?)
+        /// forever. If the chunks are many, the catalog still has them: they are `nil` then.
+        case removed(chunks: [Int64: ChunkSlot]?, last: FileEntry?)
     }
 
     let node: Int64
@@ -171,9 +171,9 @@ package final class OpenFile {
     package var isUndone: Bool { if case .undone = row { true } else { false } }
 
     /// Whether the row was removed.
-    package var isUnlinked: Bool { orphans != nil }
+    package var isUnlinked: Bool { if case .removed = row { true } else { false } }
 
-    /// The chunks of a file whose row was removed.
+    /// The chunks of a file whose row was removed, unless they are many.
     private var orphans: [Int64: ChunkSlot]? { if case .removed(let chunks, _) = row { chunks } else { nil } }
 
     /// Its row as it was when that was removed; `nil` if it could not be read.
@@ -183,8 +183,8 @@ package final class OpenFile {
         return entry
     }
 
-    func unlink(keeping rows: [(chunk: Int64, slot: ChunkSlot)], as entry: FileEntry?) {
-        row = .removed(chunks: Dictionary(rows.map { ($0.chunk, $0.slot) }) { $1 }, last: nil)
+    func unlink(keeping rows: [(chunk: Int64, slot: ChunkSlot)]?, as entry: FileEntry?) {
+        row = .removed(chunks: rows.map { Dictionary($0.map { ($0.chunk, $0.slot) }) { $1 } }, last: nil)
         setLast(entry)
     }
 

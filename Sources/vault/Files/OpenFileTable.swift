@@ -77,7 +77,10 @@ package final class OpenFileTable {
         guard let open = self[node] else { return }
         let last = try? entry(of: open)
         do {
-            open.unlink(keeping: try chunks.rows(of: node, from: 0), as: last)
+            let rows = try chunks.rows(of: node, from: 0, limit: Limits.chunkRowsAtOnce + 1)
+            let areMany = rows.count > Limits.chunkRowsAtOnce
+            if areMany { tree.orphans.keep(for: open) }
+            open.unlink(keeping: areMany ? nil : rows, as: last)
         } catch let finding as ContentFormat.Finding {
             throw CofferError.damaged(content: open.subject, found: finding.words)
         }
@@ -100,6 +103,7 @@ package final class OpenFileTable {
     package func close(_ file: OpenFile) {
         guard file.use.handleCount == 0, !file.slots.hasForgotten else { return }
         openContents.close(file.content.key, of: file.id)
+        tree.orphans.release(file)
         if let index = transaction.unlinking.firstIndex(where: { $0 === file }) {
             transaction.closed.append(transaction.unlinking.remove(at: index))
         } else if !file.isUnlinked && file.hasChanges {
@@ -148,6 +152,7 @@ package final class OpenFileTable {
         for file in transaction.committing { file.undoCommit() }
         for file in transaction.unlinking {
             file.undoUnlinking()
+            tree.orphans.release(file)
             add(file)
         }
         // Those that were closed meanwhile have lost their changes.
