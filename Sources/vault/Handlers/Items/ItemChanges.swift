@@ -38,7 +38,7 @@ extension ItemHandlers {
         guard case .keychain(let item) = item, item.attributes.itemClass == target.itemClass,
             item.attributes.name == nil
         else {
-            throw CofferError.isNoPath(name, target)
+            return try name.checkIsPath()
         }
         let catalog = try catalog
         if try catalog.keychain.find(target, in: group) != nil {

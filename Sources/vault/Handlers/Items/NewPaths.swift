@@ -9,15 +9,10 @@ extension ItemName {
     ///
     /// - Throws: `param`.
     func checkIsPath() throws(CofferError) {
-        if let meaning = QualifiedName(self) { throw .isNoPath(self, meaning) }
-    }
-}
-
-extension CofferError {
-    static func isNoPath(_ name: ItemName, _ meaning: QualifiedName) -> CofferError {
-        CofferError(
+        guard let meaning = QualifiedName(self) else { return }
+        throw CofferError(
             .param,
-            "no item gets the path \(name.quoted): this is the name of \(meaning.kindInWords)",
+            "no item gets the path \(quoted): this is the name of \(meaning.kindInWords)",
             hint: "choose a name that does not begin so, or make the item with 'coffer keychain add'"
         )
     }
