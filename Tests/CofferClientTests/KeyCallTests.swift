@@ -107,6 +107,15 @@ private let didUnlock = "protectedDataDidBecomeAvailable"
         )
     }
 
+    @Test func `gets the events that have come already, without any time to wait`() throws {
+        let daemon = try ScriptedDaemon([answer(1, [:]), news(willLock), news(didUnlock)])
+        try daemon.client.watch()
+        let past = ContinuousClock.now
+        #expect(try daemon.client.nextEvent(until: past) == .protectedDataWillBecomeUnavailable)
+        #expect(try daemon.client.nextEvent(until: past) == .protectedDataDidBecomeAvailable)
+        #expect(throws: CofferError(.notAvailable, "")) { try daemon.client.nextEvent(until: past) }
+    }
+
     @Test func `is told when the daemon goes, and why where it says so`() throws {
         let gone = try ScriptedDaemon([answer(1, [:])])
         try gone.client.watch()

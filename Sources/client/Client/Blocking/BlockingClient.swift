@@ -232,12 +232,15 @@ public final class BlockingClient {
     /// - Returns: `nil` if none came before.
     /// - Throws: `notAvailable` when the connection breaks.
     public func nextEvent(until limit: ContinuousClock.Instant?) throws(CofferError) -> VaultEvent? {
+        var hasLooked = false
         while true {
             if let event = events.takeFirst() { return event }
             if let end { throw end }
-            if let limit, limit <= .now { return nil }
+            // What has come already is taken even if there is no time to wait.
+            if let limit, hasLooked, !link.hasPending, limit <= .now { return nil }
             takeTurn(until: limit)
             _ = takeEnding(of: nil, telling: nil)
+            hasLooked = true
         }
     }
 
