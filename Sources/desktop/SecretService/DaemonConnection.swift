@@ -11,22 +11,26 @@ final class DaemonConnection {
     init(_ connect: @escaping () throws(CofferError) -> BlockingClient) { self.connect = connect }
 
     /// Sends a request, and waits for its answer.
-    ///
-    /// A daemon that has ended meanwhile, because it was idle, is connected to again before.
     @discardableResult
     func call<Parameters: MethodParameters>(
         _ params: Parameters,
         payload: Secret? = nil,
         passing descriptor: Int32? = nil
     ) throws(CofferError) -> Returned<Parameters.Result> {
-        let client: BlockingClient
-        if let made = self.client, made.isConnected, try made.nextEvent(until: .now) == nil {
-            client = made
-        } else {
-            client = try connect()
-            self.client = client
+        try connected().call(params, payload: payload, passing: descriptor)
+    }
+
+    /// A connection to the daemon: a new one if there is none, or if its daemon has ended meanwhile, because it was idle.
+    private func connected() throws(CofferError) -> BlockingClient {
+        if let client, client.isConnected {
+            // It asks for no events: what comes can only be the end.
+            do throws(CofferError) {
+                if try client.nextEvent(until: .now) == nil && client.isConnected { return client }
+            } catch { self.client = nil }
         }
-        return try client.call(params, payload: payload, passing: descriptor)
+        let made = try connect()
+        client = made
+        return made
     }
 
     /// Stores an item with a secret of any size that the bus takes.
