@@ -21,38 +21,34 @@ struct NewItem {
     var contentType: String
     let secret: Secret
 
-    /// The attribute that says when an item is readable; the others that begin so are Coffer's own.
-    private static let accessibilityAttribute = "coffer:accessible"
-    private static let ownPrefixes = ["coffer:", "coffer."]
-
-    /// When it shall be readable: as the attribute says by which a program may ask for it, or while unlocked.
-    var accessibility: Accessibility {
-        get throws(CofferError) { try Self.accessibility(in: attributes) ?? .whenUnlocked }
-    }
-
-    /// When an item with some attributes shall be readable; `nil` if they do not say it.
-    static func accessibility(in attributes: [String: String]) throws(CofferError) -> Accessibility? {
-        guard let word = attributes[accessibilityAttribute] else { return nil }
-        guard let accessibility = Accessibility(rawValue: word) else {
-            throw CofferError(
-                .param,
-                "the attribute '\(accessibilityAttribute)' is no accessibility: \(quotedForDisplay(word))",
-                hint: "'WhenUnlocked' and 'AfterFirstUnlock' are"
-            )
-        }
-        return accessibility
-    }
+    /// The attribute by which a program says when an item shall be readable; others that begin so are Coffer's own.
+    static let accessibilityAttribute = "coffer:accessible"
 
     /// Refuses attributes that mean something to Coffer.
     static func check(_ attributes: [String: String]) throws(CofferError) {
         for name in attributes.keys where name != accessibilityAttribute {
-            guard ownPrefixes.contains(where: name.hasPrefix) else { continue }
+            guard ["coffer:", "coffer."].contains(where: name.hasPrefix) else { continue }
             throw CofferError(
                 .param,
                 "the attribute \(quotedForDisplay(name)) is Coffer's own",
                 hint: "choose another name"
             )
         }
+    }
+}
+
+extension Accessibility {
+    /// What attributes wish for; `nil` if they do not say it.
+    init?(wishedBy attributes: [String: String]) throws(CofferError) {
+        guard let word = attributes[NewItem.accessibilityAttribute] else { return nil }
+        guard let accessibility = Accessibility(rawValue: word) else {
+            throw CofferError(
+                .param,
+                "the attribute '\(NewItem.accessibilityAttribute)' is no accessibility: \(quotedForDisplay(word))",
+                hint: "'WhenUnlocked' and 'AfterFirstUnlock' are"
+            )
+        }
+        self = accessibility
     }
 }
 

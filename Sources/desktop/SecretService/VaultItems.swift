@@ -57,7 +57,7 @@ final class VaultItems: ItemStore {
         while true {
             let key = ItemKey(collection: collection, name: name)
             do throws(CofferError) {
-                try put(item, as: key, isNew: true)
+                try put(item, as: key, replacing: nil)
                 return key
             } catch {
                 guard error.code == .duplicateItem else { throw error }
@@ -67,14 +67,17 @@ final class VaultItems: ItemStore {
     }
 
     func replace(_ key: ItemKey, by item: NewItem) throws(CofferError) {
-        try put(item, as: key, isNew: false)
+        try put(item, as: key, replacing: try self.item(key))
     }
 
-    /// Stores an item in one transaction: what it has already of other attributes stays.
-    private func put(_ item: NewItem, as key: ItemKey, isNew: Bool) throws(CofferError) {
+    /// Stores an item in one transaction.
+    ///
+    /// - Parameter former: The item that it replaces, which has the same attributes, and whose protection it keeps unless it
+    ///   wishes for another one.
+    private func put(_ item: NewItem, as key: ItemKey, replacing former: ServiceItem?) throws(CofferError) {
         try NewItem.check(item.attributes)
         let isSmall = item.secret.count <= Limits.secretBytes
-        let accessibility = try item.accessibility
+        let accessibility = try Accessibility(wishedBy: item.attributes) ?? former?.accessibility ?? .whenUnlocked
         var wishes = PlacementOptions(
             kind: .password,
             store: isSmall ? .keychain : .file,
@@ -85,18 +88,21 @@ final class VaultItems: ItemStore {
         } else {
             wishes.protectionClass = ProtectionClass(matching: accessibility) ?? .complete
         }
+        var user = Self.user(item.attributes, item.contentType)
+        // What a put does not name stays as it is.
+        if former != nil { user[Self.contentType] = item.contentType }
         let params = ItemPutParameters(
             name: try ItemName(key.name),
             wishes: wishes,
             attributes: [.label: .text(item.label)],
-            user: Self.user(item.attributes, isNew ? item.contentType.unlessUsual : item.contentType),
-            isIfAbsent: isNew
+            user: user,
+            isIfAbsent: former == nil
         )
         try connection.put(params, item.secret)
     }
 
     func setLabel(of key: ItemKey, to label: String) throws(CofferError) {
-        if try isFile(key) {
+        if try item(key).protection.store == .file {
             try setExtendedAttribute("user.coffer.label", of: key, to: label)
         } else {
             try update(key, KeychainChange(attributes: [.label: .text(label)]))
@@ -106,27 +112,48 @@ final class VaultItems: ItemStore {
     func setAttributes(of key: ItemKey, to attributes: [String: String]) throws(CofferError) {
         try NewItem.check(attributes)
         let former = try item(key)
-        let gone = former.attributes.keys.filter { attributes[$0] == nil }
-        if try isFile(key) {
-            for name in gone { try setExtendedAttribute("user.\(name)", of: key, to: nil) }
-            for (name, value) in attributes { try setExtendedAttribute("user.\(name)", of: key, to: value) }
+        try protect(key, former, asWishedBy: attributes)
+        try setUser(of: key, to: Self.user(attributes, former.contentType))
+    }
+
+    /// Changes when an item is readable, if its attributes wish for something else than before.
+    private func protect(
+        _ key: ItemKey,
+        _ former: ServiceItem,
+        asWishedBy attributes: [String: String]
+    ) throws(CofferError) {
+        let wish = try Accessibility(wishedBy: attributes)
+        if wish?.rawValue == former.attributes[NewItem.accessibilityAttribute] { return }
+        let accessibility = wish ?? .whenUnlocked
+        let isFile = former.protection.store == .file
+        let params = ItemProtectParameters(
+            name: try ItemName(key.name),
+            protectionClass: isFile ? ProtectionClass(matching: accessibility) ?? .complete : nil,
+            accessibility: isFile ? nil : accessibility,
+            group: Self.group(of: key.collection)
+        )
+        try connection.call(params)
+    }
+
+    /// Sets the attributes of an item, and the type of its content.
+    private func setUser(of key: ItemKey, to user: [AttributeName: String]) throws(CofferError) {
+        let item = try item(key)
+        let former = Self.user(item.attributes, item.contentType)
+        if user == former { return }
+        let gone = former.keys.filter { user[$0] == nil }
+        if item.protection.store == .file {
+            for name in gone { try setExtendedAttribute("user.\(name.text)", of: key, to: nil) }
+            for (name, value) in user where former[name] != value {
+                try setExtendedAttribute("user.\(name.text)", of: key, to: value)
+            }
         } else {
-            let change = KeychainChange(
-                user: Self.user(attributes, nil),
-                removedUser: Set(gone.map { AttributeName($0) }),
-                accessibility: try NewItem.accessibility(in: attributes)
-            )
-            try update(key, change)
+            try update(key, KeychainChange(user: user, removedUser: Set(gone)))
         }
     }
 
     func remove(_ key: ItemKey) throws(CofferError) {
         let params = ItemRemoveParameters(name: try ItemName(key.name), group: Self.group(of: key.collection))
         try connection.call(params)
-    }
-
-    private func isFile(_ key: ItemKey) throws(CofferError) -> Bool {
-        if case .file = try item(key).protection { true } else { false }
     }
 
     private func update(_ key: ItemKey, _ change: KeychainChange) throws(CofferError) {
@@ -159,13 +186,10 @@ final class VaultItems: ItemStore {
         return ["", ".", ".."].contains(name) ? "secret" : name
     }
 
-    /// The user-defined attributes of an item.
-    ///
-    /// - Parameter type: The type of its content; `nil` to leave it as it is.
-    private static func user(_ attributes: [String: String], _ type: String?) -> [AttributeName: String] {
+    private static func user(_ attributes: [String: String], _ type: String) -> [AttributeName: String] {
         var user: [AttributeName: String] = [:]
         for (name, value) in attributes { user[AttributeName(name)] = value }
-        user[contentType] = type
+        if type != usualContentType { user[contentType] = type }
         return user
     }
 
@@ -177,6 +201,14 @@ final class VaultItems: ItemStore {
 }
 
 extension ServiceItem {
+    /// The accessibility that it has; for a file that of items that can be read in the same states.
+    fileprivate var accessibility: Accessibility? {
+        switch protection {
+        case .keychain(let accessibility): accessibility
+        case .file(let protectionClass): Accessibility(matching: protectionClass)
+        }
+    }
+
     fileprivate init(_ item: ItemInfo) {
         var label = ""
         if case .text(let text) = item.attributes?[.label] { label = text }
@@ -210,9 +242,4 @@ extension ServiceItem {
             modified: modified
         )
     }
-}
-
-extension String {
-    /// A type of content that is worth storing; `nil` for that which every item has that says nothing.
-    fileprivate var unlessUsual: String? { self == VaultItems.usualContentType ? nil : self }
 }
