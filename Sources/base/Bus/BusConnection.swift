@@ -190,6 +190,10 @@ package final class BusConnection {
             }
             try follow()
         } catch {
+            // It would be ready for ever.
+            if let watch { loop.unwatch(watch) }
+            watch = nil
+            timer?.set(nil)
             lose(error)
         }
     }
