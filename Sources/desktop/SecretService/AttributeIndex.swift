@@ -1,9 +1,9 @@
-internal import CofferClient
+package import CofferClient
 
 /// Which items have which attributes.
 ///
 /// It keeps hashes under a key of this process: what the attributes are is asked of the vault when a client wants to know.
-struct AttributeIndex {
+package struct AttributeIndex {
     private struct Entry {
         let key: ItemKey
         var hashes: [UInt64]
@@ -17,19 +17,21 @@ struct AttributeIndex {
     private var items: [UInt64: Set<Int32>] = [:]
     private var lastNumber: Int32 = 0
 
+    package init() {}
+
     /// The items of a collection, in the order in which they were added.
-    func items(of collection: String) -> [ItemKey] {
+    package func items(of collection: String) -> [ItemKey] {
         entries.filter { $0.value.key.collection == collection }.sorted { $0.key < $1.key }.map(\.value.key)
     }
 
     /// Whether it has an item.
-    func contains(_ key: ItemKey) -> Bool { numbers[key] != nil }
+    package func contains(_ key: ItemKey) -> Bool { numbers[key] != nil }
 
     /// When an item was changed last, in milliseconds since 1970; `nil` if it has none.
-    func modified(_ key: ItemKey) -> Int64? { numbers[key].flatMap { entries[$0]?.modified } }
+    package func modified(_ key: ItemKey) -> Int64? { numbers[key].flatMap { entries[$0]?.modified } }
 
     /// Adds an item, or replaces what is known of it.
-    mutating func set(_ key: ItemKey, _ item: ServiceItem) {
+    package mutating func set(_ key: ItemKey, _ item: ServiceItem) {
         remove(key, keepsNumber: true)
         let number = numbers[key] ?? lastNumber + 1
         lastNumber = max(lastNumber, number)
@@ -45,7 +47,7 @@ struct AttributeIndex {
         )
     }
 
-    mutating func remove(_ key: ItemKey) { remove(key, keepsNumber: false) }
+    package mutating func remove(_ key: ItemKey) { remove(key, keepsNumber: false) }
 
     private mutating func remove(_ key: ItemKey, keepsNumber: Bool) {
         guard let number = numbers[key], let entry = entries.removeValue(forKey: number) else { return }
@@ -61,7 +63,7 @@ struct AttributeIndex {
     /// - Parameters:
     ///   - attributes: The attributes; without any, every item has them.
     ///   - collection: The collection; `nil` for all.
-    func items(with attributes: [String: String], in collection: String?) -> [ItemKey] {
+    package func items(with attributes: [String: String], in collection: String?) -> [ItemKey] {
         let sets = attributes.map { items[Self.hash($0.key, $0.value)] ?? [] }.sorted { $0.count < $1.count }
         let found: [Int32] =
             if let smallest = sets.first {
@@ -76,22 +78,22 @@ struct AttributeIndex {
     }
 
     /// The item of a collection whose attributes are exactly these.
-    func item(withExactly attributes: [String: String], in collection: String) -> ItemKey? {
+    package func item(withExactly attributes: [String: String], in collection: String) -> ItemKey? {
         items(with: attributes, in: collection).first { key in
             numbers[key].flatMap { entries[$0]?.hashes.count } == attributes.count
         }
     }
 
     /// The type of the content of an item's secret; `nil` if it has no such item.
-    func contentType(_ key: ItemKey) -> String? { numbers[key].flatMap { entries[$0]?.contentType } }
+    package func contentType(_ key: ItemKey) -> String? { numbers[key].flatMap { entries[$0]?.contentType } }
 
     /// Whether an item's secret can be read in a state of the vault.
-    func isReadable(_ key: ItemKey, in state: VaultState) -> Bool {
+    package func isReadable(_ key: ItemKey, in state: VaultState) -> Bool {
         numbers[key].flatMap { entries[$0] }?.protection.isReadable(in: state) ?? false
     }
 
     /// Those items whose readability differs between two states.
-    func items(thatDifferBetween one: VaultState, _ other: VaultState) -> [ItemKey] {
+    package func items(thatDifferBetween one: VaultState, _ other: VaultState) -> [ItemKey] {
         entries.values.filter { $0.protection.isReadable(in: one) != $0.protection.isReadable(in: other) }.map(\.key)
     }
 

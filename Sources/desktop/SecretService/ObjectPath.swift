@@ -1,5 +1,5 @@
 /// An object of the service, whose path on the bus names it.
-enum ObjectPath: Hashable {
+package enum ObjectPath: Hashable {
     case service
     case collection(String)
     /// An object that stands for the collection of an alias.
@@ -9,7 +9,7 @@ enum ObjectPath: Hashable {
     case prompt(Int)
 
     /// The object that a path names; `nil` if none can have it.
-    init?(_ path: String) {
+    package init?(_ path: String) {
         guard path.hasPrefix(Self.root) else { return nil }
         let parts = path.dropFirst(Self.root.count).split(separator: "/", omittingEmptySubsequences: false)
         let names = parts.dropFirst(2).compactMap { Self.unescaped($0) }
@@ -20,17 +20,17 @@ enum ObjectPath: Hashable {
         case ("collection", 2): self = .item(ItemKey(collection: names[0], name: names[1]))
         case ("aliases", 1): self = .alias(names[0])
         case ("session", 1):
-            guard let number = Int(names[0]) else { return nil }
+            guard let number = Self.number(names[0]) else { return nil }
             self = .session(number)
         case ("prompt", 1):
-            guard let number = Int(names[0]) else { return nil }
+            guard let number = Self.number(names[0]) else { return nil }
             self = .prompt(number)
         default: return nil
         }
     }
 
     /// Its path.
-    var path: String {
+    package var path: String {
         switch self {
         case .service: Self.root
         case .collection(let name): "\(Self.root)/collection/\(Self.escaped(name))"
@@ -81,6 +81,12 @@ enum ObjectPath: Hashable {
         return name
     }
 
+    /// The number that is written so, and not in another way.
+    private static func number(_ name: String) -> Int? {
+        guard let number = Int(name), number >= 0, String(number) == name else { return nil }
+        return number
+    }
+
     private static func isPlain(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -92,9 +98,21 @@ enum ObjectPath: Hashable {
 }
 
 /// An item, by its collection and its name there.
-struct ItemKey: Hashable {
-    let collection: String
-    let name: String
+package struct ItemKey: Hashable {
+    package let collection: String
+    package let name: String
+
+    package init(collection: String, name: String) { (self.collection, self.name) = (collection, name) }
 
     var path: String { ObjectPath.item(self).path }
+
+    /// Whether the bytes are the same: the vault compares names as bytes.
+    package static func == (one: ItemKey, other: ItemKey) -> Bool {
+        one.collection.utf8.elementsEqual(other.collection.utf8) && one.name.utf8.elementsEqual(other.name.utf8)
+    }
+
+    /// Hashes the bytes.
+    package func hash(into hasher: inout Hasher) {
+        for byte in name.utf8 { hasher.combine(byte) }
+    }
 }

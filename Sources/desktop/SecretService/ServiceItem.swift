@@ -1,9 +1,9 @@
-internal import CofferClient
+package import CofferClient
 
 /// What the bus shows of an item.
-struct ServiceItem {
-    var label: String
-    var attributes: [String: String]
+package struct ServiceItem {
+    package var label: String
+    package var attributes: [String: String]
     /// The type of its secret's content, such as `text/plain`.
     var contentType: String
     /// When it can be read.
@@ -12,14 +12,31 @@ struct ServiceItem {
     var created: Int64
     /// Milliseconds since 1970.
     var modified: Int64
+
+    package init(
+        label: String,
+        attributes: [String: String],
+        contentType: String,
+        protection: Protection,
+        created: Int64,
+        modified: Int64
+    ) {
+        (self.label, self.attributes, self.contentType) = (label, attributes, contentType)
+        (self.protection, self.created, self.modified) = (protection, created, modified)
+    }
 }
 
 /// What a client wants an item to be.
-struct NewItem {
+package struct NewItem {
     var label: String
     var attributes: [String: String]
     var contentType: String
     let secret: Secret
+
+    package init(label: String, attributes: [String: String], contentType: String, secret: Secret) {
+        (self.label, self.attributes) = (label, attributes)
+        (self.contentType, self.secret) = (contentType, secret)
+    }
 
     /// The attribute by which a program says when an item shall be readable; others that begin so are Coffer's own.
     static let accessibilityAttribute = "coffer:accessible"

@@ -1,21 +1,23 @@
-internal import CofferClient
+package import CofferClient
 internal import CofferSystem
 
 /// The items of the collection `session`, which are kept in memory, and end with this process or with the session.
-final class SessionItems: ItemStore {
+package final class SessionItems: ItemStore {
     private var items: [ItemKey: (shown: ServiceItem, secret: Secret)] = [:]
     private var lastNumber = 0
     private var byteCount = 0
+
+    package init() {}
 
     func forEachItem(of collection: String, _ body: (ItemKey, ServiceItem) -> Void) {
         for (key, item) in items { body(key, item.shown) }
     }
 
-    func item(_ key: ItemKey) throws(CofferError) -> ServiceItem { try found(key).shown }
+    package func item(_ key: ItemKey) throws(CofferError) -> ServiceItem { try found(key).shown }
 
-    func secret(of key: ItemKey) throws(CofferError) -> Secret { try found(key).secret }
+    package func secret(of key: ItemKey) throws(CofferError) -> Secret { try found(key).secret }
 
-    func add(_ item: NewItem, to collection: String) throws(CofferError) -> ItemKey {
+    package func add(_ item: NewItem, to collection: String) throws(CofferError) -> ItemKey {
         guard items.count < Limits.sessionItems else { throw Self.isFull }
         lastNumber += 1
         let key = ItemKey(collection: collection, name: "\(lastNumber)")
@@ -23,7 +25,7 @@ final class SessionItems: ItemStore {
         return key
     }
 
-    func replace(_ key: ItemKey, by item: NewItem) throws(CofferError) {
+    package func replace(_ key: ItemKey, by item: NewItem) throws(CofferError) {
         try set(key, to: item, createdAt: try found(key).shown.created)
     }
 
@@ -50,7 +52,7 @@ final class SessionItems: ItemStore {
         items[key] = try changed(key) { $0.attributes = attributes }
     }
 
-    func remove(_ key: ItemKey) throws(CofferError) {
+    package func remove(_ key: ItemKey) throws(CofferError) {
         byteCount -= try found(key).secret.count
         items[key] = nil
     }

@@ -25,7 +25,7 @@ final class VaultItems: ItemStore {
         let group = Self.group(of: collection)
         let query = KeychainQuery(.genericPassword, [.accessGroup: .text(group)])
         try connection.forEachFound(query) { (found) throws(CofferError) in
-            guard let item = ServiceItem(found), case .text(let name) = found.attributes?[.account] else { return }
+            guard let item = ServiceItem(found), let name = Self.name(of: found) else { return }
             body(ItemKey(collection: collection, name: name), item)
         }
         var after: String?
@@ -157,8 +157,9 @@ final class VaultItems: ItemStore {
     }
 
     private func update(_ key: ItemKey, _ change: KeychainChange) throws(CofferError) {
+        let (service, account) = try ItemName(key.name).serviceAndAccount
         let place: [KeychainAttribute: AttributeValue] = [
-            .accessGroup: .text(Self.group(of: key.collection)), .account: .text(key.name), .service: .text(""),
+            .accessGroup: .text(Self.group(of: key.collection)), .account: .text(account), .service: .text(service),
         ]
         try connection.call(KeychainUpdateParameters(KeychainQuery(.genericPassword, place), change))
     }
@@ -184,6 +185,15 @@ final class VaultItems: ItemStore {
             name.unicodeScalars.append(isPlain ? character : "-")
         }
         return ["", ".", ".."].contains(name) ? "secret" : name
+    }
+
+    /// The name that denotes an item; `nil` if none does.
+    private static func name(of found: KeychainItemInfo) -> String? {
+        guard case .text(let service) = found.attributes?[.service], case .text(let account) = found.attributes?[.account],
+            let name = try? ItemName(service.isEmpty ? account : "\(service)/\(account)"),
+            name.serviceAndAccount == (service, account)
+        else { return nil }
+        return name.path
     }
 
     private static func user(_ attributes: [String: String], _ type: String) -> [AttributeName: String] {
