@@ -89,6 +89,7 @@ import Testing
             label = {'org.freedesktop.Secret.Collection.Label': ('s', 'Größe')}
             made, _ = bus.call(ROOT, 'Service.CreateCollection', 'a{sv}s', label, 'mine')
             bus.create('kept', {'a': 'ü'}, b'kept', session, into=made, type='x/y')
+            coffer('put', '--group', 'collection:login', 'a/path/of/coffer', input=b'1')
             item = bus.create('gone', {'a': '2'}, b'gone', session, into=SESSION)
             assert bus.secret(item, session) == b'gone'
             assert bus.get(SESSION, 'Collection', 'Items') == [item]
@@ -106,7 +107,12 @@ import Testing
             secret = bus.call(made + '/kept', 'Item.GetSecret', 'o', bus.open())
             assert (bytes(secret[2]), secret[3]) == (b'kept', 'x/y')
             assert bus.get(SESSION, 'Collection', 'Items') == []
-            assert bus.search({}) == ([made + '/kept'], [])
+            path = LOGIN + '/a_2fpath_2fof_2fcoffer'
+            assert set(bus.search({})[0]) == {made + '/kept', path}
+            bus.set(path, 'Item', 'Label', 's', 'Labelled')
+            bus.set(path, 'Item', 'Attributes', 'a{ss}', {'b': '1'})
+            assert bus.get(path, 'Item', 'Label') == 'Labelled' and bus.search({'b': '1'}) == ([path], [])
+            assert bus.secret(path, bus.open()) == b'1'
             """#
         #expect(try service.failure(of: after) == nil)
     }

@@ -127,11 +127,12 @@ import Testing
         let script = #"""
             import secretstorage
             collection = secretstorage.get_default_collection(secretstorage.dbus_init())
-            labels = ['', '.', '..', '/', 'a/b', 'a\nb', 'a\tb', '\x7f', '_', 'ü' * 200, 'x' * 3000, '🔑', 'same', 'same']
+            labels = ['', '.', '..', '/', 'a/b', 'a\nb', 'a\tb', '\x7f', '_', 'ü' * 200, 'x' * 3000, '🔑', 'same', 'same', 'é', 'e\u0301']
             items = [collection.create_item(label, {'n': str(n)}, label.encode()) for n, label in enumerate(labels)]
             assert [item.get_label() for item in items] == labels
             assert [item.get_secret().decode() for item in items] == labels
             assert len({item.item_path for item in items}) == len(labels)
+            assert len(list(collection.search_items({}))) == len(labels)
             for item in items:
                 item.delete()
             assert coffer('list', '--group', 'collection:login') == ''
