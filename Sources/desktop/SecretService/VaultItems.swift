@@ -189,7 +189,8 @@ final class VaultItems: ItemStore {
 
     /// The name that denotes an item; `nil` if none does.
     private static func name(of found: KeychainItemInfo) -> String? {
-        guard case .text(let service) = found.attributes?[.service], case .text(let account) = found.attributes?[.account],
+        guard case .text(let service) = found.attributes?[.service],
+            case .text(let account) = found.attributes?[.account],
             let name = try? ItemName(service.isEmpty ? account : "\(service)/\(account)"),
             name.serviceAndAccount == (service, account)
         else { return nil }
