@@ -32,6 +32,8 @@ package struct NewItem {
     var attributes: [String: String]
     var contentType: String
     let secret: Secret
+    /// When it was made in another service, in milliseconds since 1970; `nil` if it is made now.
+    var created: Int64?
 
     package init(label: String, attributes: [String: String], contentType: String, secret: Secret) {
         (self.label, self.attributes) = (label, attributes)

@@ -17,6 +17,9 @@ final class VaultItems: ItemStore {
     private static let groupPrefix = "collection:"
     /// The user-defined attribute that has the type of the content, which is none of the item's attributes.
     private static let contentType: AttributeName = "coffer:content-type"
+    /// The user-defined attribute with the seconds since 1970 at which another service made the item, which is none of the
+    /// item's attributes.
+    private static let created: AttributeName = "coffer:created"
     static let usualContentType = "text/plain"
 
     // MARK: Reading
@@ -88,7 +91,7 @@ final class VaultItems: ItemStore {
         } else {
             wishes.protectionClass = ProtectionClass(matching: accessibility) ?? .complete
         }
-        var user = Self.user(item.attributes, item.contentType)
+        var user = Self.user(item.attributes, item.contentType, item.created)
         // What a put does not name stays as it is.
         if former != nil { user[Self.contentType] = item.contentType }
         let params = ItemPutParameters(
@@ -197,17 +200,27 @@ final class VaultItems: ItemStore {
         return name.path
     }
 
-    private static func user(_ attributes: [String: String], _ type: String) -> [AttributeName: String] {
+    private static func user(
+        _ attributes: [String: String],
+        _ type: String,
+        _ date: Int64? = nil
+    ) -> [AttributeName: String] {
         var user: [AttributeName: String] = [:]
         for (name, value) in attributes { user[AttributeName(name)] = value }
         if type != usualContentType { user[contentType] = type }
+        if let date { user[created] = "\(date / 1000)" }
         return user
     }
 
     fileprivate static func split(_ user: [AttributeName: String]?) -> (attributes: [String: String], type: String) {
         var attributes: [String: String] = [:]
-        for (name, value) in user ?? [:] where name != contentType { attributes[name.text] = value }
+        for (name, value) in user ?? [:] where ![contentType, created].contains(name) { attributes[name.text] = value }
         return (attributes, user?[contentType] ?? usualContentType)
+    }
+
+    /// When another service made an item, in milliseconds since 1970.
+    fileprivate static func created(_ user: [AttributeName: String]?) -> Int64? {
+        user?[created].flatMap { Int64($0) }?.nearestProduct(1000)
     }
 }
 
@@ -229,7 +242,7 @@ extension ServiceItem {
             attributes: attributes,
             contentType: type,
             protection: item.protection,
-            created: item.created,
+            created: VaultItems.created(item.user) ?? item.created,
             modified: item.modified
         )
     }
@@ -249,7 +262,7 @@ extension ServiceItem {
             attributes: attributes,
             contentType: type,
             protection: .keychain(accessibility),
-            created: created,
+            created: VaultItems.created(item.user) ?? created,
             modified: modified
         )
     }
