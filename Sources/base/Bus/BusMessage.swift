@@ -74,6 +74,15 @@ package struct BusMessage {
         return number
     }
 
+    /// Reads a number of 64 bits.
+    package func longNumber() throws(BusFailure) -> UInt64 {
+        var number: UInt64 = 0
+        guard unsafe sd_bus_message_read_basic(message, CChar(SD_BUS_TYPE_UINT64), &number) > 0 else {
+            throw .wrongArguments
+        }
+        return number
+    }
+
     /// Reads a descriptor, and duplicates it.
     package func descriptor() throws(BusFailure) -> OwnedDescriptor {
         var number: Int32 = -1

@@ -11,6 +11,8 @@ extension Limits {
     package static let transferSessions = 64
     /// The prompts that a client of the Secret Service has not asked for yet; a further one ends the oldest.
     package static let servicePrompts = 16
+    /// The items whose secrets are asked of another service at once: each may be as large as one that the bus takes.
+    package static let serviceItemsAtOnce = 16
     /// The bytes of the secret that the portal gives a sandboxed application.
     package static let portalSecretBytes = 64
 }

@@ -77,9 +77,14 @@ package struct AttributeIndex {
             .map(\.1.key)
     }
 
-    /// The item of a collection whose attributes are exactly these.
+    /// The item of a collection whose attributes are exactly these; of several, the one that was changed last.
     package func item(withExactly attributes: [String: String], in collection: String) -> ItemKey? {
-        items(with: attributes, in: collection).first { key in
+        items(withExactly: attributes, in: collection).first
+    }
+
+    /// The items of a collection whose attributes are exactly these, the one that was changed last first.
+    func items(withExactly attributes: [String: String], in collection: String) -> [ItemKey] {
+        items(with: attributes, in: collection).filter { key in
             numbers[key].flatMap { entries[$0]?.hashes.count } == attributes.count
         }
     }

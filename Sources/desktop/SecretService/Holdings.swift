@@ -136,8 +136,7 @@ final class Holdings {
     /// Before the first unlock they are those that each vault has.
     var collectionNames: [String] {
         get throws(CofferError) {
-            if showsNames { try load() }
-            return collections.all.map(\.name)
+            try allCollections.map(\.name)
         }
     }
 
@@ -148,6 +147,14 @@ final class Holdings {
             throw CofferError(.itemNotFound, "there is no collection \(quotedForDisplay(name))")
         }
         return collection
+    }
+
+    /// All collections.
+    var allCollections: [Collection] {
+        get throws(CofferError) {
+            if showsNames { try load() }
+            return collections.all
+        }
     }
 
     /// The collection that an alias stands for; `nil` for none.
@@ -169,6 +176,12 @@ final class Holdings {
 
     /// Whether something of the vault can't be read until it is unlocked.
     var isLocked: Bool { isLocked(Collection.login) }
+
+    /// Refuses to go on if items can't be stored.
+    func requireUnlocked() throws(CofferError) {
+        try load()
+        if isLocked { throw .locked("the collections", in: state, for: .write) }
+    }
 
     func makeCollection(labelled label: String, alias: String?) throws(CofferError) -> String {
         try load()
@@ -219,6 +232,12 @@ final class Holdings {
     func search(_ attributes: [String: String], in collection: String?) throws(CofferError) -> [ItemKey] {
         if collection != Collection.session { try load() }
         return index.items(with: attributes, in: collection)
+    }
+
+    /// The items of a collection that have exactly some attributes, the one that was changed last first.
+    func items(withExactly attributes: [String: String], in collection: String) throws(CofferError) -> [ItemKey] {
+        try load()
+        return index.items(withExactly: attributes, in: collection)
     }
 
     func has(_ key: ItemKey) throws(CofferError) -> Bool {

@@ -24,6 +24,23 @@ enum PropertyValue: Equatable {
         }
     }
 
+    /// Reads it from a variant; `nil` if that is of another type, and passed over.
+    init?(readFrom message: BusMessage) throws(BusFailure) {
+        guard let type = message.variantType, ["s", "b", "t", "ao", "a{ss}"].contains(type) else {
+            try message.skip("v")
+            return nil
+        }
+        try message.enterVariant(of: type)
+        switch type {
+        case "s": self = .text(try message.text())
+        case "b": self = .flag(try message.flag())
+        case "t": self = .time(try message.longNumber())
+        case "ao": self = .objectPaths(try message.objectPaths())
+        default: self = .texts(try message.texts())
+        }
+        try message.leave()
+    }
+
     /// Appends it as a variant.
     func append(to writer: BusWriter) throws(SystemError) {
         try writer.openVariant(of: type)

@@ -6,7 +6,7 @@ internal import Glibc
 
 /// How secrets are passed between a client and the service, agreed on when the client opens a session.
 final class TransferSession {
-    /// The connection to the bus that has opened it, and may use it.
+    /// The connection to the bus that has opened it, and may use it, or of the service with which this process has.
     let owner: String
     private let transfer: Transfer
 
@@ -20,6 +20,17 @@ final class TransferSession {
         self.owner = owner
         self.transfer = transfer
     }
+
+    /// A session of this process with another service, which passes secrets as they are.
+    convenience init(plainWith service: String) { self.init(service, .plain) }
+
+    /// A session of this process with another service.
+    convenience init(with service: String, encryptedBy cipher: consuming SessionCipher) {
+        self.init(service, .encrypted(cipher))
+    }
+
+    /// The algorithm of a session that encrypts.
+    static let algorithm = "dh-ietf1024-sha256-aes128-cbc-pkcs7"
 
     /// Agrees on a session.
     ///
@@ -35,7 +46,7 @@ final class TransferSession {
     ) throws -> (session: TransferSession, publicKey: [UInt8]?) {
         switch algorithm {
         case "plain": return (TransferSession(owner, .plain), nil)
-        case "dh-ietf1024-sha256-aes128-cbc-pkcs7":
+        case Self.algorithm:
             guard let exchange = try OakleyExchange() else {
                 throw BusFailure(bus: "NotSupported", "this machine has no libcrypto.so.3, which encrypts")
             }
