@@ -22,9 +22,15 @@ package struct ConnectionOptions: ParsableArguments {
     package init() {}
 
     /// How long the daemon may be silent during a call; `nil` for ever.
-    private var patience: Duration? {
+    package var patience: Duration? {
         let seconds = timeout?.count ?? Limits.answerSeconds
         return seconds == 0 ? nil : .seconds(seconds)
+    }
+
+    /// The same options for another program of Coffer.
+    package var arguments: [String] {
+        (socket.map { ["--socket", $0] } ?? []) + (noStart ? ["--no-start"] : [])
+            + (timeout.map { ["--timeout", "\($0.count)"] } ?? [])
     }
 
     /// Connects to the given socket, or that of the environment, or the user's, or the system's.

@@ -109,29 +109,6 @@ extension ImportSource {
             throw CofferError(.internal, "can't inflate the attached file")
         }
     }
-
-    /// The schemas under which programs store secrets: secret-tool finds items by an attribute only.
-    private static let schemas = [
-        "org.freedesktop.Secret.Generic", "org.gnome.keyring.Note", "org.gnome.keyring.NetworkPassword",
-        "org.freedesktop.NetworkManager.Connection", "chrome_libsecret_os_crypt_password_v2",
-    ]
-
-    /// The items of the running Secret Service that have one of the usual schemas, by secret-tool.
-    static func secretService() throws(CofferError) -> ExchangeList {
-        var list = ExchangeList()
-        for schema in schemas {
-            let text = try output(
-                of: ("secret-tool", "libsecret-tools"),
-                ["search", "--all", "--unlock", "xdg:schema", schema],
-                limit: Limits.importFieldBytes,
-                "the Secret Service"
-            )
-            if text.count == 0 { continue }
-            try list.append(contentsOf: try ImportFormat.secretService.entries(of: text))
-        }
-        list.remarks.append("secret-tool prints no attributes, so items get only their label and their secret")
-        return list
-    }
 }
 
 extension Secret {

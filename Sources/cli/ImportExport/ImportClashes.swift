@@ -7,11 +7,6 @@ internal import CofferSystem
 internal import CofferTerminal
 internal import Glibc
 
-/// What an import does with each of its items, which it knows before it stores the first.
-enum ImportAction: String {
-    case store, replace, skip
-}
-
 extension CredentialKeychain {
     /// The item with the same address and user, if there is one.
     func item(_ address: ServerAddress, account: String, domain: String) throws(CofferError) -> KeychainItemInfo? {

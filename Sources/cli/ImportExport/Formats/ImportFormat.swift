@@ -32,7 +32,7 @@ package enum ImportFormat: String, CaseIterable, Sendable {
         case .pgpass: "a file ~/.pgpass"
         case .dotenv: "a file .env, each variable an item"
         case .macosKeychain: "the text of 'security dump-keychain -d'"
-        case .secretService: "the text of 'secret-tool search --all'"
+        case .secretService: "what the Secret Service of the session has, or the text of 'secret-tool search --all'"
         case .cxf: "the JSON of FIDO's Credential Exchange Format"
         }
     }

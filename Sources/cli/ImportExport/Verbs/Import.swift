@@ -50,9 +50,21 @@ struct Import: ParsableCommand {
     func validate() throws {
         try require("the format keepass", format == .keepass, for: ["--key-file": keyFile != nil])
         try exclude(["--replace": replace], ["--skip": skip])
+        let ofFile: KeyValuePairs = [
+            "--into": into != nil, "--replace": replace, "--skip": skip, "--file-password-fd": filePasswordFd != nil,
+            "--group": access.group != nil, "--passcode-fd": authentication.passcodeFd != nil,
+            "--application-password-fd": authentication.applicationPasswordFd != nil,
+        ]
+        try require("a file of this format", !isOfService, for: ofFile)
     }
 
+    /// Whether the source is the service that runs in the session.
+    private var isOfService: Bool { format == .secretService && file == nil }
+
     func run() throws {
+        if isOfService {
+            try ServiceImport(isDryRun: dryRun, json: output.json, authentication.connection).start()
+        }
         let prefix = try into.map { (name) throws(CofferError) in try ItemName(argument: name) }
         let given = try authentication.readGiven()
         let source = try path()
@@ -67,11 +79,16 @@ struct Import: ParsableCommand {
         let session = try authentication.connect(with: given)
         let vault = ImportVault(session: session, group: access.group)
         let steps = try decide(plan, vault)
-        if dryRun { return show(steps, left) }
+        var report = ImportReport()
+        report.leftOut = left
+        report.rows = steps.map { (item, action) in
+            .init(action, item.kind, item.name, place: item.entry.place, byteCount: item.content.count)
+        }
+        if dryRun { return report.showPlan(json: output.json) }
         var run = ImportRun(vault)
         try run.store(steps)
         Output.warn(Array(Set(run.warnings)).sorted())
-        report(steps, left)
+        report.show(json: output.json)
         if format.isPlaintext && !list.wasEncrypted && source != "-" && file != nil {
             remindOfPlaintext(source, isWhole: omissions.isEmpty)
         }
@@ -134,70 +151,9 @@ struct Import: ParsableCommand {
         }
         return steps
     }
-
-    // MARK: Reporting
-
-    private typealias Steps = [(item: ImportPlan.Item, action: ImportAction)]
-
-    private func show(_ steps: Steps, _ left: Int) {
-        if output.json { return steps.forEach { Output.standardOutput.line(json($0.item, $0.action)) } }
-        var table = Table([
-            .init(title: "ACTION"), .init(title: "WHAT"), .init(title: "SIZE", isNumber: true), .init(title: "NAME"),
-        ])
-        for (item, action) in steps {
-            table.add([
-                "\(action.rawValue)", "\(item.kind)", "\(ByteCount.text(Int64(item.content.count)))",
-                "\(name: item.name)",
-            ])
-        }
-        Output.standardOutput.lines(table.lines(for: Output.standardOutput.columnCount))
-        Output.standardError.line("nothing was stored: this was a dry run, which would have \(counts(steps, left))")
-    }
-
-    private func json(_ item: ImportPlan.Item, _ action: ImportAction) -> JSONObject {
-        var object = JSONObject()
-        object.set("name", .string(item.name))
-        object.set("kind", .string(item.kind))
-        object.set("action", .string(action.rawValue))
-        object.set("place", .string(item.entry.place))
-        object.set("size", .integer(Int64(item.content.count)))
-        return object
-    }
-
-    /// The numbers of all that the file has.
-    private func counts(_ steps: Steps, _ left: Int) -> Line {
-        func count(_ action: ImportAction) -> Int { steps.count { $0.action == action } }
-        let all = counted(steps.count + left, "item", "items")
-        let numbers: Line = "stored \(count(.store)), replaced \(count(.replace)), skipped \(count(.skip))"
-        return left == 0 ? "\(numbers) of \(all)" : "\(numbers), left out \(left) of \(all)"
-    }
-
-    private func report(_ steps: Steps, _ left: Int) {
-        func count(_ action: ImportAction) -> Int { steps.count { $0.action == action } }
-        guard output.json else { return Output.standardOutput.line(counts(steps, left)) }
-        for (item, action) in steps { Output.standardOutput.line(json(item, action)) }
-        var object = JSONObject()
-        for action in [ImportAction.store, .replace, .skip] { object.set(action.past, .integer(Int64(count(action)))) }
-        object.set("leftOut", .integer(Int64(left)))
-        Output.standardOutput.line(object)
-    }
-}
-
-extension ImportAction {
-    /// The name of its count.
-    fileprivate var past: String {
-        switch self {
-        case .store: "stored"
-        case .replace: "replaced"
-        case .skip: "skipped"
-        }
-    }
 }
 
 extension ImportFormat {
-    /// Stands for the service that runs in the session.
-    private static var runningService: String { "the Secret Service" }
-
     /// Where the source usually is; `nil` if it has to be named.
     fileprivate func usualPath() throws(CofferError) -> String? {
         guard let home = environment("HOME") else { return nil }
@@ -207,7 +163,6 @@ extension ImportFormat {
         case .gitCredentials: return "\(home)/.git-credentials"
         case .docker: return "\(environment("DOCKER_CONFIG") ?? "\(home)/.docker")/config.json"
         case .pgpass: return environment("PGPASSFILE") ?? "\(home)/.pgpass"
-        case .secretService: return Self.runningService
         default: return nil
         }
     }
@@ -222,7 +177,6 @@ extension ImportFormat {
         case .pass: try ImportSource.passTree(path)
         case .onePUX: try ImportSource.onePUX(path)
         case .keepass: try ImportSource.keepass(path, passphrase, keyFile: keyFile)
-        case .secretService where path == Self.runningService: try ImportSource.secretService()
         default:
             try entries(
                 of: try ImportSource.content(ofFile: path),
