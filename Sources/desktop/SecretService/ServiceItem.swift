@@ -35,9 +35,15 @@ package struct NewItem {
     /// When it was made in another service, in milliseconds since 1970; `nil` if it is made now.
     var created: Int64?
 
-    package init(label: String, attributes: [String: String], contentType: String, secret: Secret) {
+    package init(
+        label: String,
+        attributes: [String: String],
+        contentType: String,
+        secret: Secret,
+        created: Int64? = nil
+    ) {
         (self.label, self.attributes) = (label, attributes)
-        (self.contentType, self.secret) = (contentType, secret)
+        (self.contentType, self.secret, self.created) = (contentType, secret, created)
     }
 
     /// The attribute by which a program says when an item shall be readable; others that begin so are Coffer's own.

@@ -265,7 +265,8 @@ package final class MovingIn {
 extension NewItem {
     /// Refuses what no vault takes, so that a dry run can say it.
     fileprivate func requireStorable() throws(CofferError) {
-        _ = try accessibility
+        try Self.check(attributes)
+        _ = try Accessibility(wishedBy: attributes)
         guard attributes.count <= Limits.userAttributes else {
             throw CofferError(.dataTooLarge, "it has more than \(Limits.userAttributes) attributes")
         }
