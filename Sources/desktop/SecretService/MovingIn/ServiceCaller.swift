@@ -189,12 +189,21 @@ final class ServiceCaller {
             var milliseconds: Int32 = -1
             if let end {
                 let now = BootClock.system.now
-                guard now < end else { throw .otherServiceSilent(patience ?? 0) }
+                guard now < end else { throw silence }
                 milliseconds = Int32(clamping: (end - now) / 1_000_000 + 1)
             }
             loop.poll(milliseconds: milliseconds)
             loop.dispatch()
         }
+    }
+
+    private var silence: CofferError {
+        CofferError(
+            .notAvailable,
+            "the other service has not answered for \((patience ?? 0) / 1_000_000_000) s",
+            hint: "--timeout gives it more time; the same command again copies the rest",
+            retry: .later
+        )
     }
 }
 
@@ -228,13 +237,4 @@ extension CofferError {
         "the other service has ended",
         hint: "the same command again copies the rest"
     )
-
-    fileprivate static func otherServiceSilent(_ nanoseconds: UInt64) -> CofferError {
-        CofferError(
-            .notAvailable,
-            "the other service has not answered for \(nanoseconds / 1_000_000_000) s",
-            hint: "--timeout gives it more time; the same command again copies the rest",
-            retry: .later
-        )
-    }
 }
