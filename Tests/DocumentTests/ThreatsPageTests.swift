@@ -97,8 +97,10 @@ import Testing
 
     @Test func `every bound of what clients can fill is that of the code`() throws {
         let rows = try page.table(["what", "filled by", "bound", "beyond it", "held by"])
-        let file = Page.root.appending(path: "Sources/base/Core/Limits.swift")
-        let limits = try String(contentsOf: file, encoding: .utf8)
+        let limits = try ["Limits", "Limits+Desktop"].map { name in
+            try String(contentsOf: Page.root.appending(path: "Sources/base/Core/\(name).swift"), encoding: .utf8)
+        }
+        .joined()
         let named: [String: Int] = [
             "connections": Limits.connections, "requestsInFlight": Limits.requestsInFlight,
             "requestBytes": Limits.requestBytes, "transitBytes": Limits.transitBytes,
@@ -117,6 +119,8 @@ import Testing
             "removedDirectoriesOfMount": Limits.removedDirectoriesOfMount,
             "kernelRequestsAtOnce": Limits.kernelRequestsAtOnce,
             "kernelRequestsOfMounts": Limits.kernelRequestsOfMounts, "waitingPrompts": Limits.waitingPrompts,
+            "transferSessions": Limits.transferSessions, "servicePrompts": Limits.servicePrompts,
+            "sessionItems": Limits.sessionItems, "sessionItemBytes": Limits.sessionItemBytes,
         ]
         let text = rows.map { $0[2] + $0[3] }.joined(separator: "\n")
         for (name, value) in named {

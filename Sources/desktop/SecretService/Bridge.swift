@@ -13,6 +13,8 @@ package final class Bridge {
     /// The connection over which the vault reports its events; `nil` while there is none.
     private var watcher: (client: BlockingClient, watch: EventLoop.Watch)?
     private var retryTimer: LoopTimer?
+    /// Whether it was reported already that the vault can't be reached.
+    private var hasReported = false
     /// The requests for names that are not answered.
     private var nameCalls: [UInt64: String] = [:]
     private var end: Result<Void, CofferError>?
@@ -158,6 +160,7 @@ package final class Bridge {
             try client.watch(.items)
             let watch = try client.watch(on: loop) { [unowned self] in receiveEvents() }
             watcher = (client, watch)
+            hasReported = false
             servants?.holdings.forgetVault()
             try servants?.holdings.readState()
             try? servants?.vault.tellState()
@@ -186,8 +189,9 @@ package final class Bridge {
 
     private func lose(_ error: CofferError) {
         if let watch = watcher?.watch { loop.unwatch(watch) }
-        if watcher != nil || retryTimer == nil { report(error) }
         watcher = nil
+        if !hasReported { report(error) }
+        hasReported = true
         servants?.holdings.forgetVault()
         retryTimer?.set(BootClock.system.now + Limits.busRetryNanoseconds)
     }

@@ -91,7 +91,10 @@ extension SecretService {
                 try tellProperties(of: .collection(name), ["Locked"])
                 try tell("CollectionChanged", .collection(name), to: .service)
             }
-            for key in items { try emitChange(of: .item(key), [("Locked", .flag(!holdings.isReadable(key)))]) }
+            // Of more, programs ask when they need one.
+            for key in items.prefix(Limits.toldChanges) {
+                try emitChange(of: .item(key), [("Locked", .flag(!holdings.isReadable(key)))])
+            }
         }
     }
 
