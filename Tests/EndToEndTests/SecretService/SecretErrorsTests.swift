@@ -102,6 +102,23 @@ import Testing
                 names = {element.get('name') for element in document.findall(f'interface[@name="{interface(word)}"]/property')}
                 assert set(bus.call(path, 'Properties.GetAll', 's', interface(word))) == names, (path, names)
 
+            members = {
+                'Service': 'OpenSession CreateCollection SearchItems Unlock Lock GetSecrets ReadAlias SetAlias',
+                'Collection': 'Delete SearchItems CreateItem', 'Item': 'Delete GetSecret SetSecret',
+                'Session': 'Close', 'Properties': 'Get Set GetAll', 'Introspectable': 'Introspect',
+            }
+            signals = {
+                'Service': 'CollectionCreated CollectionDeleted CollectionChanged',
+                'Collection': 'ItemCreated ItemDeleted ItemChanged', 'Properties': 'PropertiesChanged',
+            }
+            for path in [ROOT, LOGIN, item, session]:
+                for element in describe(path).findall('interface'):
+                    word = element.get('name').split('.')[-1]
+                    names = [method.get('name') for method in element.findall('method')]
+                    assert names == members[word].split(), (word, names)
+                    names = [signal.get('name') for signal in element.findall('signal')]
+                    assert names == signals.get(word, '').split(), (word, names)
+
             found, rest = [], ['/']
             while rest:
                 path = rest.pop()
