@@ -142,8 +142,7 @@ final class Holdings {
 
     /// - Throws: `itemNotFound`.
     func collection(_ name: String) throws(CofferError) -> Collection {
-        if showsNames { try load() }
-        guard let collection = collections.named(name) else {
+        guard let collection = try known({ $0.named(name) }, isOfVault: name != Collection.session) else {
             throw CofferError(.itemNotFound, "there is no collection \(quotedForDisplay(name))")
         }
         return collection
@@ -159,13 +158,24 @@ final class Holdings {
 
     /// The collection that an alias stands for; `nil` for none.
     func collection(aliased alias: String) throws(CofferError) -> Collection? {
-        if showsNames { try load() }
-        return collections.aliased(alias)
+        try known({ $0.aliased(alias) }, isOfVault: alias != Collection.session)
     }
 
     func has(collection name: String) throws(CofferError) -> Bool {
-        if showsNames { try load() }
-        return collections.named(name) != nil
+        try known({ $0.named(name) }, isOfVault: name != Collection.session) != nil
+    }
+
+    /// Looks for a collection.
+    ///
+    /// - Throws: `interactionNotAllowed` before the first unlock, for one that the vault may have.
+    private func known(
+        _ find: (Collections) -> Collection?,
+        isOfVault: Bool
+    ) throws(CofferError) -> Collection? {
+        if isOfVault && showsNames { try load() }
+        if let found = find(collections) { return found }
+        if isOfVault { try load() }
+        return nil
     }
 
     func isLocked(_ collection: String) -> Bool { isLocked(collection, in: state) }
@@ -240,8 +250,9 @@ final class Holdings {
         return index.items(withExactly: attributes, in: collection)
     }
 
+    /// - Throws: `interactionNotAllowed` before the first unlock, because the vault may have it.
     func has(_ key: ItemKey) throws(CofferError) -> Bool {
-        if key.collection != Collection.session && showsNames { try load() }
+        if key.collection != Collection.session { try load() }
         return index.contains(key)
     }
 
