@@ -13,15 +13,17 @@ package final class SecretServiceProcess {
     ///   - arguments: Options of the service.
     ///   - daemonArguments: Options of the daemon.
     ///   - passcode: The passcode of the vault; `nil` for none.
+    ///   - hasVault: Whether there is a vault.
     package init(
         _ arguments: [String] = [],
         daemon daemonArguments: [String] = [],
-        passcode: String? = DaemonProcess.passcode
+        passcode: String? = DaemonProcess.passcode,
+        hasVault: Bool = true
     ) throws {
         bus = try SessionBus()
         daemon = try DaemonProcess(daemonArguments)
         self.arguments = arguments
-        try daemon.connect().makeVault(passcode: passcode)
+        if hasVault { try daemon.connect().makeVault(passcode: passcode) }
         try daemon.directory.write(Self.calls.utf8, to: "calls.py")
         try start()
     }
@@ -110,12 +112,17 @@ package final class SecretServiceProcess {
         )
     }
 
+    /// Runs a script of Python with the functions of `calls.py`.
+    package func result(of script: String, _ arguments: [String] = []) throws -> CommandResult {
+        let path = try daemon.directory.write("from calls import *\n\(script)\n".utf8, to: "script.py")
+        return try run("/usr/bin/python3", [path] + arguments)
+    }
+
     /// Runs a script of Python with the functions of `calls.py`, which ends at the first assertion that does not hold.
     ///
     /// - Returns: What it has written to standard error; `nil` if it ended well, and the service still runs.
     package func failure(of script: String, _ arguments: [String] = []) throws -> String? {
-        let path = try daemon.directory.write("from calls import *\n\(script)\n".utf8, to: "script.py")
-        let result = try run("/usr/bin/python3", [path] + arguments)
+        let result = try result(of: script, arguments)
         if !isRunning { return "the service has ended: \(errors)\(result.errors)" }
         return result.status == 0 ? nil : "status \(result.status): \(result.text)\(result.errors)\(errors)"
     }
