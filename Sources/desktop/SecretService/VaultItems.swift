@@ -79,15 +79,19 @@ final class VaultItems: ItemStore {
     ///   wishes for another one.
     private func put(_ item: NewItem, as key: ItemKey, replacing former: ServiceItem?) throws(CofferError) {
         try NewItem.check(item.attributes)
-        let isSmall = item.secret.count <= Limits.secretBytes
-        let accessibility = try Accessibility(wishedBy: item.attributes) ?? former?.accessibility ?? .whenUnlocked
+        let wish = try Accessibility(wishedBy: item.attributes)
+        let accessibility = wish ?? former?.accessibility ?? .whenUnlocked
+        // A file stays one: its former contents may be larger than the keychain takes.
+        let isFile = item.secret.count > Limits.secretBytes || former?.protection.store == .file
         var wishes = PlacementOptions(
             kind: .password,
-            store: isSmall ? .keychain : .file,
+            store: isFile ? .file : .keychain,
             group: Self.group(of: key.collection)
         )
-        if isSmall {
+        if !isFile {
             wishes.accessibility = accessibility
+        } else if wish == nil, case .file(let protectionClass) = former?.protection {
+            wishes.protectionClass = protectionClass
         } else {
             wishes.protectionClass = ProtectionClass(matching: accessibility) ?? .complete
         }
