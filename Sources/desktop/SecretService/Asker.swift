@@ -4,8 +4,18 @@ internal import CofferPrompter
 internal import CofferSystem
 internal import Glibc
 
-/// Asks a person to unlock the vault, in the name of the program that wants it.
+/// Asks a person for the passcode, in the name of the program that wants something of the vault.
 final class Asker {
+    /// What a person is asked for.
+    fileprivate struct Subject {
+        /// The prompt: all who want the vault unlocked share one.
+        let prompt: UnlockPrompt
+        /// The question, in the name of a program if it is known.
+        let question: (String?) -> Question
+        /// How it has ended by the state of the vault; `nil` while a person is needed.
+        let settlement: () -> UnlockOutcome?
+    }
+
     /// One who has asked, and waits for the outcome.
     final class Asking {
         fileprivate enum State {
@@ -16,30 +26,57 @@ final class Asker {
         }
 
         fileprivate var state = State.identifying
-        fileprivate let window: String
+        fileprivate let client: String?
+        fileprivate let subject: Subject
         fileprivate let then: (UnlockOutcome) -> Void
 
-        fileprivate init(_ window: String, _ then: @escaping (UnlockOutcome) -> Void) {
-            (self.window, self.then) = (window, then)
-        }
-
-        fileprivate func end(_ outcome: UnlockOutcome) {
-            if case .ended = state { return }
-            state = .ended
-            then(outcome)
+        fileprivate init(_ client: String?, _ subject: Subject, _ then: @escaping (UnlockOutcome) -> Void) {
+            (self.client, self.subject, self.then) = (client, subject, then)
         }
     }
 
     private let bus: BusConnection
-    private let prompt: UnlockPrompt
+    private let holdings: Holdings
+    private let prompter: Prompter
+    private let requests: PasscodeRequests
+    private let report: (CofferError) -> Void
+    private let unlockPrompt: UnlockPrompt
+    /// All who wait.
+    private var askings: [Asking] = []
     /// Who waits for an answer of the bus, by the number of the call.
     private var identifying: [UInt64: Asking] = [:]
 
-    init(_ bus: BusConnection, _ prompt: UnlockPrompt) {
-        (self.bus, self.prompt) = (bus, prompt)
+    /// - Parameter report: Gets why nobody could be asked.
+    init(
+        _ bus: BusConnection,
+        _ holdings: Holdings,
+        _ prompter: Prompter,
+        _ requests: PasscodeRequests,
+        _ report: @escaping (CofferError) -> Void
+    ) {
+        self.bus = bus
+        self.holdings = holdings
+        self.prompter = prompter
+        self.requests = requests
+        self.report = report
+        unlockPrompt = UnlockPrompt(by: prompter) { passcode, tell in
+            let unlock: @Sendable (DaemonConnection) throws(CofferError) -> Secret = { daemon throws(CofferError) in
+                try daemon.call(VaultUnlockParameters(), payload: passcode)
+                return Secret(nil)
+            }
+            requests.make(unlock) { result in
+                do throws(CofferError) {
+                    _ = try result.get()
+                    try holdings.readState()
+                    tell(nil)
+                } catch { tell(error) }
+            }
+        }
     }
 
-    /// Asks.
+    // MARK: Asking
+
+    /// Asks for an unlock.
     ///
     /// - Parameters:
     ///   - client: The connection of the program to the bus.
@@ -51,29 +88,41 @@ final class Asker {
         window: String,
         then: @escaping (UnlockOutcome) -> Void
     ) throws(SystemError) -> Asking {
-        let asking = Asking(window, then)
+        let windowID = window.isEmpty ? nil : window
+        let subject = Subject(prompt: unlockPrompt) {
+            Question.unlock(for: $0, windowID: windowID)
+        } settlement: { [holdings] in
+            holdings.isLocked ? nil : .unlocked
+        }
+        return try ask(subject, for: client, then)
+    }
+
+    @discardableResult
+    private func ask(
+        _ subject: Subject,
+        for client: String?,
+        _ then: @escaping (UnlockOutcome) -> Void
+    ) throws(SystemError) -> Asking {
+        let asking = Asking(client, subject, then)
         let number = try bus.callBus("GetConnectionUnixProcessID") { (writer) throws(SystemError) in
             try writer.text(client ?? "")
         }
         identifying[number] = asking
+        askings.append(asking)
         return asking
-    }
-
-    /// Has one no longer wait.
-    func dismiss(_ asking: Asking) {
-        if case .shown(let id) = asking.state { prompt.leave(id) } else { asking.end(.refused) }
     }
 
     /// Goes on after an answer of the bus.
     func take(_ answer: BusMessage, to call: UInt64) {
         guard let asking = identifying.removeValue(forKey: call), case .identifying = asking.state else { return }
+        // The vault may have been unlocked since the program asked.
+        if let outcome = asking.subject.settlement() { return end(asking, outcome) }
         let process = answer.failure == nil ? try? answer.number() : nil
-        let program = process.flatMap { Self.program(of: $0) }
-        let question = Question.unlock(for: program, windowID: asking.window.isEmpty ? nil : asking.window)
+        let question = asking.subject.question(process.flatMap { Self.program(of: $0) })
         do throws(CofferError) {
-            asking.state = .shown(try prompt.join(question) { asking.end($0) })
+            asking.state = .shown(try asking.subject.prompt.join(question) { [weak self] in self?.end(asking, $0) })
         } catch {
-            asking.end(.failed(error))
+            end(asking, .failed(error))
         }
     }
 
@@ -82,6 +131,31 @@ final class Asker {
         return held.executablePath
     }
 
-    /// Ends all questions, because the vault was unlocked in another way.
-    func end() { prompt.end(.unlocked) }
+    // MARK: Ending
+
+    private func end(_ asking: Asking, _ outcome: UnlockOutcome) {
+        if case .ended = asking.state { return }
+        asking.state = .ended
+        askings.removeAll { $0 === asking }
+        if case .failed(let error) = outcome, error.code == .notAvailable { report(error) }
+        asking.then(outcome)
+    }
+
+    /// Has one no longer wait.
+    func dismiss(_ asking: Asking) {
+        if case .shown(let id) = asking.state { asking.subject.prompt.leave(id) } else { end(asking, .refused) }
+    }
+
+    /// Has a client no longer wait, which has left the bus.
+    func forget(_ client: String) {
+        for asking in askings where asking.client == client { dismiss(asking) }
+    }
+
+    /// Ends the questions that the state of the vault has settled.
+    func followVault() {
+        for asking in askings {
+            guard case .shown = asking.state, let outcome = asking.subject.settlement() else { continue }
+            asking.subject.prompt.end(outcome)
+        }
+    }
 }

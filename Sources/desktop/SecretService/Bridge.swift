@@ -8,6 +8,7 @@ internal import Glibc
 package final class Bridge {
     private let loop: EventLoop
     private let connection: DaemonConnection
+    private let requests: PasscodeRequests
     private let report: (CofferError) -> Void
     private var servants: Servants?
     /// The connection over which the vault reports its events; `nil` while there is none.
@@ -28,14 +29,15 @@ package final class Bridge {
     ///   - report: Gets what fails meanwhile.
     /// - Throws: `notAvailable` if there is no bus, or if another program has the name.
     package static func run(
-        _ connect: @escaping () throws(CofferError) -> BlockingClient,
+        _ connect: @escaping @Sendable () throws(CofferError) -> BlockingClient,
         environment variable: @escaping (String) -> String?,
         locksVault: Bool,
         report: @escaping (CofferError) -> Void
     ) throws(CofferError) {
         var end: Result<Void, CofferError>?
         do throws(SystemError) {
-            let bridge = Bridge(on: try EventLoop(), DaemonConnection(connect), report)
+            let loop = try EventLoop()
+            let bridge = Bridge(on: loop, DaemonConnection(connect), try PasscodeRequests(on: loop, connect), report)
             let signals = try SignalSource([SIGTERM, SIGINT], on: bridge.loop) { _ in bridge.end = .success(()) }
             try bridge.start(locksVault, variable)
             while bridge.end == nil {
@@ -50,9 +52,15 @@ package final class Bridge {
         if case .failure(let error) = end { throw error }
     }
 
-    private init(on loop: EventLoop, _ connection: DaemonConnection, _ report: @escaping (CofferError) -> Void) {
+    private init(
+        on loop: EventLoop,
+        _ connection: DaemonConnection,
+        _ requests: PasscodeRequests,
+        _ report: @escaping (CofferError) -> Void
+    ) {
         self.loop = loop
         self.connection = connection
+        self.requests = requests
         self.report = report
     }
 
@@ -82,13 +90,7 @@ package final class Bridge {
         }
         let holdings = Holdings(connection) { [unowned self] change in try? servants?.service.tell(change) }
         let prompter = try Prompter(on: loop, variable: variable)
-        let prompt = UnlockPrompt(by: prompter) { passcode, answer in
-            do throws(CofferError) {
-                try holdings.unlock(with: passcode)
-                answer(nil)
-            } catch { answer(error) }
-        }
-        let asker = Asker(bus, prompt)
+        let asker = Asker(bus, holdings, prompter, requests, report)
         servants = Servants(
             bus: bus,
             holdings: holdings,
@@ -146,7 +148,9 @@ package final class Bridge {
         switch signal {
         case "NameLost" where name == SecretService.busName:
             end = .failure(CofferError(.notAvailable, "another program has taken over the secrets of this bus"))
-        case "NameOwnerChanged": servants?.service.forget(name)
+        case "NameOwnerChanged":
+            servants?.asker.forget(name)
+            servants?.service.forget(name)
         default: return
         }
     }
@@ -164,6 +168,7 @@ package final class Bridge {
             servants?.holdings.forgetVault()
             try servants?.holdings.readState()
             try? servants?.vault.tellState()
+            servants?.asker.followVault()
         } catch {
             lose(error)
         }
@@ -184,7 +189,7 @@ package final class Bridge {
             servants?.holdings.forgetVault()
         }
         try? servants?.vault.tell(event)
-        if servants?.holdings.isLocked == false { servants?.asker.end() }
+        servants?.asker.followVault()
     }
 
     private func lose(_ error: CofferError) {

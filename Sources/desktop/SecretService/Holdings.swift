@@ -316,9 +316,4 @@ final class Holdings {
         try connection.call(VaultLockParameters(graceSeconds: 0))
         try readState()
     }
-
-    func unlock(with passcode: Secret) throws(CofferError) {
-        try connection.call(VaultUnlockParameters(), payload: passcode)
-        try readState()
-    }
 }

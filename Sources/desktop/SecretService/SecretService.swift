@@ -12,7 +12,7 @@ final class SecretService: BusServant {
     let holdings: Holdings
     /// Whether a client's Lock locks the vault; otherwise the service only says that it is locked.
     let locksVault: Bool
-    private let asker: Asker
+    let asker: Asker
     private var sessions: [Int: TransferSession] = [:]
     private var prompts: [Int: ServicePrompt] = [:]
     private var lastNumber = 0
@@ -195,7 +195,7 @@ final class SecretService: BusServant {
     /// Ends what a client has had, which has left the bus.
     func forget(_ client: String) {
         sessions = sessions.filter { $0.value.owner != client }
-        for (number, prompt) in prompts where prompt.owner == client { dismiss(number, prompt) }
+        prompts = prompts.filter { $0.value.owner != client }
     }
 }
 
