@@ -53,6 +53,16 @@ package struct Question: Sendable {
         let words: Line = reason.map { "\nIt says: \(quotedForDisplay($0))" } ?? ""
         return Question(.passcode, text: asker + words, windowID: windowID)
     }
+
+    /// The question for the passcode of the vault, which an item requires each time that it is read.
+    ///
+    /// - Parameters:
+    ///   - label: What the item is called.
+    ///   - program: The program that asks; `nil` if it is not known.
+    package static func read(_ label: String, for program: String?) -> Question {
+        let asker: Line = program.map { "\(quotedForDisplay($0))" } ?? "A program"
+        return Question(.passcode, text: asker + " asks to read \(quotedForDisplay(label)), which needs the passcode.")
+    }
 }
 
 /// The answer to a question.

@@ -97,6 +97,49 @@ final class Asker {
         return try ask(subject, for: client, then)
     }
 
+    /// Asks for the passcode that the access control of an item requires, and reads the item with it.
+    ///
+    /// - Parameters:
+    ///   - key: The item.
+    ///   - client: The connection of the program to the bus.
+    ///   - then: Gets the secret, or why it could not be read, once.
+    func read(
+        _ key: ItemKey,
+        for client: String?,
+        then: @escaping (Result<Secret, CofferError>) -> Void
+    ) throws(SystemError) {
+        let item = try? holdings.item(key)
+        let label = item.map(\.label).flatMap { $0.isEmpty ? nil : $0 } ?? key.name
+        var secret = Secret(nil)
+        let prompt = UnlockPrompt(by: prompter) { [requests] passcode, tell in
+            let read: @Sendable (DaemonConnection) throws(CofferError) -> Secret = { daemon throws(CofferError) in
+                try daemon.call(ContextAuthenticateParameters(factor: .passcode), payload: passcode)
+                return try VaultItems(daemon).secret(of: key)
+            }
+            requests.make(read) { result in
+                switch result {
+                case .success(let content):
+                    secret = content
+                    tell(nil)
+                case .failure(let error): tell(error)
+                }
+            }
+        }
+        let subject = Subject(prompt: prompt) {
+            Question.read(label, for: $0)
+        } settlement: { [holdings] in
+            if let item, item.protection.isReadable(in: holdings.state) { return nil }
+            return .failed(.locked(quotedForDisplay(label), in: holdings.state, for: .read))
+        }
+        try ask(subject, for: client) { outcome in
+            switch outcome {
+            case .unlocked: then(.success(secret))
+            case .refused: then(.failure(.passcodeNotGiven(for: label)))
+            case .failed(let error): then(.failure(error))
+            }
+        }
+    }
+
     @discardableResult
     private func ask(
         _ subject: Subject,
@@ -157,5 +200,11 @@ final class Asker {
             guard case .shown = asking.state, let outcome = asking.subject.settlement() else { continue }
             asking.subject.prompt.end(outcome)
         }
+    }
+}
+
+extension CofferError {
+    fileprivate static func passcodeNotGiven(for label: String) -> CofferError {
+        CofferError(.interactionNotAllowed, "can't read \(quotedForDisplay(label)): nobody gave the passcode")
     }
 }

@@ -16,7 +16,14 @@ extension BusServant {
     ///
     /// - Throws: If the connection is broken.
     func answer(_ call: BusMessage, on bus: BusConnection) throws(SystemError) {
-        do { try carryOut(call) } catch let failure as BusFailure {
+        try refuseFailures(of: call, on: bus) { try carryOut(call) }
+    }
+
+    /// Answers a call with the error of what is done for it, if there is one.
+    ///
+    /// - Throws: If the connection is broken.
+    func refuseFailures(of call: BusMessage, on bus: BusConnection, _ body: () throws -> Void) throws(SystemError) {
+        do { try body() } catch let failure as BusFailure {
             try bus.refuse(call, failure)
         } catch let error as CofferError {
             try bus.refuse(call, BusFailure(error))
@@ -38,7 +45,7 @@ extension BusFailure {
         case .itemNotFound: self.init("org.freedesktop.Secret.Error.NoSuchObject", text)
         case .param: self.init(bus: "InvalidArgs", text)
         case .dataTooLarge: self.init(bus: "LimitsExceeded", text)
-        case .missingEntitlement, .authFailed: self.init(bus: "AccessDenied", text)
+        case .missingEntitlement, .authFailed, .interactionRequired: self.init(bus: "AccessDenied", text)
         default: self.init(bus: "Failed", text)
         }
     }

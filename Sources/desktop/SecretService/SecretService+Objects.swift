@@ -50,9 +50,11 @@ extension SecretService {
         case "GetSecret":
             let path = try call.objectPath()
             let session = try session(at: path, of: call)
-            let (secret, type) = (try holdings.secret(of: key), holdings.contentType(of: key))
-            try bus.answer(call, isSecret: true) { (writer) throws(SystemError) in
-                try session.append(secret, type, in: path, to: writer)
+            try read(key, for: call) { [unowned self] call, secret in
+                let (secret, type) = (try secret.get(), holdings.contentType(of: key))
+                try bus.answer(call, isSecret: true) { (writer) throws(SystemError) in
+                    try session.append(secret, type, in: path, to: writer)
+                }
             }
         case "SetSecret":
             call.markSecret()

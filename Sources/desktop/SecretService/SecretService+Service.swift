@@ -130,25 +130,57 @@ extension SecretService {
         let paths = try call.objectPaths()
         let sessionPath = try call.objectPath()
         let session = try session(at: sessionPath, of: call)
-        var secrets: [(path: String, secret: Secret, contentType: String)] = []
-        for path in paths {
-            guard case .item(let key) = ObjectPath(path) else { continue }
-            do throws(CofferError) {
-                secrets.append((path, try holdings.secret(of: key), holdings.contentType(of: key)))
-            } catch {
-                // What is locked or gone is left out.
-                guard [.interactionNotAllowed, .itemNotFound].contains(error.code) else { throw error }
-            }
+        let keys = paths.compactMap { path -> ItemKey? in
+            if case .item(let key) = ObjectPath(path) { key } else { nil }
         }
-        try bus.answer(call, isSecret: true) { (writer) throws(SystemError) in
-            try writer.openArray(of: "{o(oayays)}")
-            for (path, secret, type) in secrets {
-                try writer.openEntry(of: "o(oayays)")
-                try writer.objectPath(path)
-                try session.append(secret, type, in: sessionPath, to: writer)
+        let answer = { [unowned self] (call: BusMessage, results: [(ItemKey, Result<Secret, CofferError>)]) throws in
+            let secrets = try results.compactMap { key, result in try Self.unlessLeftOut(result).map { (key, $0) } }
+            try bus.answer(call, isSecret: true) { (writer) throws(SystemError) in
+                try writer.openArray(of: "{o(oayays)}")
+                for (key, secret) in secrets {
+                    try writer.openEntry(of: "o(oayays)")
+                    try writer.objectPath(key.path)
+                    try session.append(secret, holdings.contentType(of: key), in: sessionPath, to: writer)
+                    try writer.close()
+                }
                 try writer.close()
             }
-            try writer.close()
+        }
+        // libsecret looks a secret up so. Of several, a person is asked for none.
+        if keys.count == 1, let key = keys.first {
+            return try read(key, for: call) { call, result in try answer(call, [(key, result)]) }
+        }
+        try answer(
+            call,
+            keys.map { key in (key, Result { () throws(CofferError) in try holdings.secret(of: key) }) }
+        )
+    }
+
+    /// A secret; `nil` if its item is locked or gone, or requires the passcode, and is left out.
+    private static func unlessLeftOut(_ result: Result<Secret, CofferError>) throws(CofferError) -> Secret? {
+        do throws(CofferError) { return try result.get() } catch {
+            guard [.interactionNotAllowed, .interactionRequired, .itemNotFound].contains(error.code) else {
+                throw error
+            }
+            return nil
+        }
+    }
+
+    /// Reads the secret of an item, if need be when a person has given the passcode that its access control requires.
+    ///
+    /// - Parameter answer: Answers the call with the secret, or with why it could not be read.
+    func read(
+        _ key: ItemKey,
+        for call: BusMessage,
+        _ answer: @escaping (BusMessage, Result<Secret, CofferError>) throws -> Void
+    ) throws {
+        let result = Result { () throws(CofferError) in try holdings.secret(of: key) }
+        guard case .failure(let error) = result, error.code == .interactionRequired,
+            [.passcode, .passcodeOrApplicationPassword].contains(error.need)
+        else { return try answer(call, result) }
+        let held = HeldCall(call)
+        try asker.read(key, for: call.sender) { [unowned self] result in
+            try? refuseFailures(of: held.call, on: bus) { try answer(held.call, result) }
         }
     }
 }
