@@ -50,6 +50,31 @@ import Testing
         )
     }
 
+    @Test func `a program that asks elsewhere prints the passcode as it is`() throws {
+        for (line, reply) in [("D p%25 ä", "passcode D p%25 ä"), ("", "passcode "), ("OK", "passcode OK")] {
+            var dialogue = try PinentryDialogue()
+            var bytes = Array(line.utf8)
+            let move = bytes.withUnsafeMutableBytes { dialogue.move(after: $0) }
+            guard case .end(let end) = move else {
+                Issue.record("\(line) is no answer")
+                continue
+            }
+            #expect(words(end) == reply)
+        }
+        // It says nothing if the person refuses, and a pinentry always does.
+        let refusal = try PinentryDialogue().replyToSilence
+        #expect(words(refusal) == "refused")
+        let failure = try PinentryDialogue(question, on: screen).replyToSilence
+        #expect(words(failure) == "can't ask: the pinentry has ended without an answer")
+    }
+
+    @Test(arguments: ["DISPLAY", "WAYLAND_DISPLAY", "GPG_TTY"])
+    func `there is a screen if a variable names one`(name: String) {
+        #expect(PinentryScreen { $0 == name ? ":0" : nil }.isThere)
+        #expect(!PinentryScreen { $0 == name ? "" : nil }.isThere)
+        #expect(!PinentryScreen { $0 == name ? nil : $0 == "TERM" ? "xterm" : nil }.isThere)
+    }
+
     @Test func `a confirmation has no field, and its buttons say what they do`() throws {
         let asked = Question(.confirmation, text: "May it?", timeoutSeconds: 7)
         let (said, reply) = try speak(asked) { _ in ["OK"] }

@@ -161,7 +161,7 @@ import Testing
 
     @Test func `fails if there is none, and says what to install`() throws {
         let loop = try EventLoop()
-        let prompter = try Prompter(on: loop, program: "/nonexistent/pinentry") { _ in nil }
+        let prompter = try Prompter(on: loop, program: "/nonexistent/pinentry") { ["DISPLAY": ":0"][$0] }
         var errors: [CofferError] = []
         for _ in 0..<2 {
             _ = try prompter.ask(question) { if case .failed(let error) = $0 { errors.append(error) } }

@@ -3,7 +3,7 @@ internal import CofferProcesses
 package import CofferSystem
 internal import Glibc
 
-/// A running pinentry, which shows one question.
+/// A running pinentry, which shows one question, or what has an agent of systemd show it.
 ///
 /// It never blocks its loop. It is killed if it still runs when the value ends.
 package final class Pinentry {
@@ -24,8 +24,8 @@ package final class Pinentry {
     ///
     /// - Parameters:
     ///   - question: The question.
-    ///   - program: The program; without a slash it is searched for in `$PATH`.
-    ///   - screen: Where it shows itself.
+    ///   - program: The pinentry; without a slash it is searched for in `$PATH`.
+    ///   - screen: Where it shows itself; where there is none, systemd-ask-password asks for a passcode.
     ///   - loop: The loop; the caller must be on its thread.
     ///   - reply: Called once, later.
     ///   - end: Called once the process has ended, after the reply.
@@ -41,10 +41,9 @@ package final class Pinentry {
         self.reply = reply
         self.end = end
         buffer = try AssuanBuffer()
-        dialogue = try PinentryDialogue(question, on: screen)
-        do { tool = try RunningTool(conversingWith: program) } catch {
-            throw PinentryError.missing(program, error.reason)
-        }
+        let asksAgents = !screen.isThere && question.kind == .passcode
+        dialogue = try asksAgents ? PinentryDialogue() : PinentryDialogue(question, on: screen)
+        tool = try asksAgents ? Self.agents(question) : Self.pinentry(program)
         do {
             outputWatch = try loop.watch(tool.output, for: .readable) { [unowned self] _ in receive() }
             processWatch = try loop.watch(tool.process, for: .readable) { [unowned self] _ in processDidEnd() }
@@ -59,6 +58,26 @@ package final class Pinentry {
     }
 
     deinit { unwatch() }
+
+    private static func pinentry(_ program: String) throws(CofferError) -> RunningTool {
+        do { return try RunningTool(conversingWith: program) } catch {
+            let hint = "install a pinentry, such as pinentry-gnome3, pinentry-qt or pinentry-curses"
+            throw PinentryError.missing(program, error.reason, hint: hint)
+        }
+    }
+
+    /// Where there is no screen, an agent of systemd may know where a person is.
+    private static func agents(_ question: Question) throws(CofferError) -> RunningTool {
+        let program = "systemd-ask-password"
+        let options = ["--no-tty", "--timeout=\(question.timeoutSeconds)", "--id=coffer", "--icon=dialog-password"]
+        // In what agents read, a line has a meaning of its own.
+        let text = [question.error, question.text, question.promptLabel].compactMap { $0?.forTerminal }
+            .joined(separator: " ").split(whereSeparator: \.isNewline).joined(separator: " ")
+        do { return try RunningTool(program, options + ["--", text]) } catch {
+            let hint = "a pinentry needs a display, or a terminal that the variable GPG_TTY names"
+            throw PinentryError.missing(program, error.reason, hint: hint)
+        }
+    }
 
     /// Ends it; the reply is that the question was refused.
     package func dismiss() { finish(.refused, SIGTERM) }
@@ -78,14 +97,14 @@ package final class Pinentry {
                 try unsafe tool.output.read(into: memory)
             }
             guard count > 0 else {
-                finish(.failed(PinentryError.broken("has ended without an answer")), SIGTERM)
+                finish(dialogue.replyToSilence, SIGTERM)
                 return false
             }
             while !hasReplied, let move = unsafe buffer.next({ unsafe dialogue.move(after: $0) }) { try make(move) }
             if buffer.isFull { finish(.failed(PinentryError.broken("says too much")), SIGTERM) }
         } catch {
             if error.wouldBlock { return false }
-            finish(.failed(PinentryError.broken("has ended without an answer")), SIGTERM)
+            finish(dialogue.replyToSilence, SIGTERM)
         }
         return !hasReplied
     }
@@ -120,7 +139,7 @@ package final class Pinentry {
         // What it said last may still be in the pipe; what it leaves behind may say more.
         for _ in 0..<Limits.readsPerTurn where !hasReplied { if !receive() { break } }
         tool.reap()
-        finish(.failed(PinentryError.broken("has ended without an answer")), nil)
+        finish(dialogue.replyToSilence, nil)
         unwatch()
         hasEnded = true
         end()

@@ -19,6 +19,8 @@ package struct PinentryDialogue: ~Copyable {
     }
 
     private let kind: Question.Kind
+    /// Whether the answer is a line as it was typed, and nothing is said before.
+    private let isPlain: Bool
     private let commands: [Command]
     /// How many of them were sent; `nil` before the greeting.
     private var sentCount: Int?
@@ -26,8 +28,16 @@ package struct PinentryDialogue: ~Copyable {
     private var passcodeCount = 0
 
     package init(_ question: Question, on screen: PinentryScreen) throws(CofferError) {
-        kind = question.kind
-        commands = Self.commands(question, screen)
+        try self.init(question.kind, isPlain: false, Self.commands(question, screen))
+    }
+
+    /// The dialogue with a program that was told what to ask, and prints the passcode in a line.
+    package init() throws(CofferError) { try self.init(.passcode, isPlain: true, []) }
+
+    private init(_ kind: Question.Kind, isPlain: Bool, _ commands: [Command]) throws(CofferError) {
+        self.kind = kind
+        self.isPlain = isPlain
+        self.commands = commands
         do { passcode = try SecretBytes(zeros: Limits.passcodeBytes) } catch { throw .noSecretMemory }
     }
 
@@ -54,13 +64,22 @@ package struct PinentryDialogue: ~Copyable {
     ///
     /// - Parameter line: The line, without its end; what it has of a passcode is decoded there.
     package mutating func move(after line: UnsafeMutableRawBufferPointer) -> Move {
-        switch unsafe AssuanLine(UnsafeRawBufferPointer(line)) {
+        if isPlain {
+            if let end = unsafe take(line) { return end }
+            return finish()
+        }
+        return switch unsafe AssuanLine(UnsafeRawBufferPointer(line)) {
         case .ok: isAsking ? finish() : next()
         case .failure(let code, let text): refuse(code, text)
         case .data: unsafe append(UnsafeMutableRawBufferPointer(rebasing: line[2...]))
         case .aside: .wait
         case .other: .end(.failed(PinentryError.broken("says what is not understood")))
         }
+    }
+
+    /// What the end of a program means that has not answered.
+    package var replyToSilence: Reply {
+        isPlain ? .refused : .failed(PinentryError.broken("has ended without an answer"))
     }
 
     private mutating func next() -> Move {
@@ -81,12 +100,19 @@ package struct PinentryDialogue: ~Copyable {
         guard isAsking, kind == .passcode, let count = unsafe AssuanText.decode(data) else {
             return .end(.failed(PinentryError.broken("says what is not understood")))
         }
-        guard passcodeCount + count <= passcode.count else {
+        return unsafe take(UnsafeMutableRawBufferPointer(rebasing: data[..<count])) ?? .wait
+    }
+
+    /// Takes a part of the passcode.
+    ///
+    /// - Returns: `nil` if there is room for it.
+    private mutating func take(_ part: UnsafeMutableRawBufferPointer) -> Move? {
+        guard passcodeCount + part.count <= passcode.count else {
             return .end(.failed(CofferError(.param, "more than \(Limits.passcodeBytes) bytes were typed")))
         }
-        unsafe passcode.copy(UnsafeRawBufferPointer(rebasing: data[..<count]).bytes, to: passcodeCount)
-        passcodeCount += count
-        return .wait
+        unsafe passcode.copy(UnsafeRawBufferPointer(part).bytes, to: passcodeCount)
+        passcodeCount += part.count
+        return nil
     }
 
     private mutating func finish() -> Move {
@@ -112,11 +138,13 @@ enum PinentryError {
     }
 
     /// The error if the program can't be started.
-    static func missing(_ program: String, _ reason: String) -> CofferError {
+    ///
+    /// - Parameter hint: What helps.
+    static func missing(_ program: String, _ reason: String, hint: String) -> CofferError {
         CofferError(
             .notAvailable,
             "can't ask: \(quotedForDisplay(program)) can't be started: \(reason)",
-            hint: "install a pinentry, such as pinentry-gnome3, pinentry-qt or pinentry-curses"
+            hint: hint
         )
     }
 }

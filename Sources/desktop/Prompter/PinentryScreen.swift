@@ -4,11 +4,14 @@ internal import CofferCore
 package struct PinentryScreen: Sendable {
     /// The options that say so.
     package let options: [String]
+    /// Whether there is a display or a terminal.
+    package let isThere: Bool
 
     /// Reads where that is from the environment, as gpg-agent does.
     ///
     /// - Parameter variable: Returns the value of a variable.
     package init(_ variable: (String) -> String?) {
+        isThere = ["DISPLAY", "WAYLAND_DISPLAY", "GPG_TTY"].contains { variable($0)?.isEmpty == false }
         let locale = variable("LC_ALL")
         let values = [
             ("ttyname", variable("GPG_TTY")), ("ttytype", variable("TERM")), ("display", variable("DISPLAY")),

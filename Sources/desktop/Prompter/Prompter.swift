@@ -27,7 +27,8 @@ package final class Prompter {
     /// - Parameters:
     ///   - loop: The loop; the caller must be on its thread.
     ///   - program: The pinentry; by default that of `$PATH`.
-    ///   - variable: Returns the value of a variable of the environment, which says where it shows itself.
+    ///   - variable: Returns the value of a variable of the environment, which says where it shows itself; if it is nowhere,
+    ///     the agents of systemd are asked for a passcode.
     package init(
         on loop: EventLoop,
         program: String? = nil,
@@ -66,6 +67,9 @@ package final class Prompter {
             waiting.remove(at: place).then(.refused)
         }
     }
+
+    /// Whether nothing is shown, and no process of a pinentry is left.
+    package var isIdle: Bool { pinentry == nil && waiting.isEmpty }
 
     private func showSoon() { turn?.set(BootClock.system.now) }
 
