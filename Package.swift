@@ -164,8 +164,8 @@ let cli: [Target] = [
         name: "CofferVaultCommands",
         dependencies: [
             "CofferBackup", "CofferBackupCommands", "CofferClient", "CofferCommandSupport", "CofferCore",
-            "CofferMemory", "CofferProcesses", "CofferSecretFormats", "CofferSystem", "CofferTerminal", "CofferWire",
-            argumentParser,
+            "CofferMemory", "CofferProcesses", "CofferPrompter", "CofferSecretFormats", "CofferSystem",
+            "CofferTerminal", "CofferWire", argumentParser,
         ]
     ),
     .target(

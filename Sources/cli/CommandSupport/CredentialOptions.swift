@@ -45,22 +45,29 @@ package struct CredentialOptions: ParsableArguments {
     ///
     /// - Parameter status: Says whether a passcode may be tried at all; if not, there is no prompt.
     package static func askPasscode(_ status: VaultStatus) throws(CofferError) -> Secret {
-        if status.attemptsEnded {
+        try status.requirePasscodeAttempt()
+        return Secret(try SecretInput.ask("Passcode: ", limit: Limits.passcodeBytes))
+    }
+}
+
+extension VaultStatus {
+    /// Throws if no passcode may be tried now.
+    package func requirePasscodeAttempt() throws(CofferError) {
+        if attemptsEnded {
             throw CofferError(
                 .authFailed,
                 "no more passcodes are accepted: ten wrong ones were given",
                 hint: "a recovery key opens the vault: say --recovery-key"
             )
         }
-        if let seconds = status.retrySeconds {
+        if let seconds = retrySeconds {
             throw CofferError(
                 .authFailed,
-                "no passcode is accepted now, after \(status.failedAttempts) wrong ones",
+                "no passcode is accepted now, after \(failedAttempts) wrong ones",
                 hint: "try again in \(durationForDisplay(seconds: seconds)), or give a recovery key: --recovery-key",
                 retry: .afterDelay(seconds: seconds)
             )
         }
-        return Secret(try SecretInput.ask("Passcode: ", limit: Limits.passcodeBytes))
     }
 }
 
