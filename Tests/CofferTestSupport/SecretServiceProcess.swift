@@ -5,17 +5,20 @@ package final class SecretServiceProcess {
     package let bus: SessionBus
     package let daemon: DaemonProcess
     private let arguments: [String]
+    private let variables: [String: String]
     private var process: Process?
 
     /// Makes a vault with the passcode of the tests, and starts the service.
     ///
     /// - Parameters:
     ///   - arguments: Options of the service.
+    ///   - variables: Variables of the service beside those of programs that use it.
     ///   - daemonArguments: Options of the daemon.
     ///   - passcode: The passcode of the vault; `nil` for none.
     ///   - hasVault: Whether there is a vault.
     package init(
         _ arguments: [String] = [],
+        variables: [String: String] = [:],
         daemon daemonArguments: [String] = [],
         passcode: String? = DaemonProcess.passcode,
         hasVault: Bool = true
@@ -23,6 +26,7 @@ package final class SecretServiceProcess {
         bus = try SessionBus()
         daemon = try DaemonProcess(daemonArguments)
         self.arguments = arguments
+        self.variables = variables
         if hasVault { try daemon.connect().makeVault(passcode: passcode) }
         try daemon.directory.write(Self.calls.utf8, to: "calls.py")
         try start()
@@ -45,7 +49,7 @@ package final class SecretServiceProcess {
         // Foundation passes on the signals that the threads of tasks block.
         process.executableURL = URL(filePath: "/usr/bin/env")
         process.arguments = ["--default-signal", "\(Project.binaries)/coffer-secret-service"] + arguments
-        process.environment = environment
+        process.environment = environment.merging(variables) { $1 }
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle(forWritingAtPath: try daemon.directory.write([], to: "service.err"))
