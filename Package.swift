@@ -157,7 +157,7 @@ let cli: [Target] = [
         name: "CofferSSHAgent",
         dependencies: [
             "CofferClient", "CofferCommandSupport", "CofferCore", "CofferCrypto", "CofferMemory", "CofferProcesses",
-            "CofferSecretFormats", "CofferSystem", "CofferTerminal", argumentParser,
+            "CofferPrompter", "CofferSecretFormats", "CofferSystem", "CofferTerminal", argumentParser,
         ]
     ),
     .target(

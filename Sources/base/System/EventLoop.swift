@@ -69,6 +69,9 @@ package final class EventLoop {
 
     deinit { unsafe reports.deallocate() }
 
+    /// A descriptor that is readable when a watched one has an event: for a thread that waits for others itself.
+    package var number: Int32 { epoll.number }
+
     // MARK: Watching
 
     /// Watches a descriptor, level-triggered, until ``unwatch(_:)``.

@@ -1,6 +1,7 @@
 internal import CofferSecretFormats
 internal import CofferCore
 internal import CofferMemory
+internal import CofferPrompter
 internal import CofferSystem
 
 /// One connection: it receives messages, which may have keys, into locked memory, and sends the answers.
@@ -17,8 +18,8 @@ final class AgentConnection {
     private(set) var delayEnd: ContinuousClock.Instant?
     /// When its last message was whole; at first, when it began.
     private(set) var lastMessage = ContinuousClock.now
-    /// The program that asks, once it is the turn of this connection.
-    private var askpass: Askpass?
+    /// The person who is asked, once it is the turn of this connection.
+    private var confirmation: Confirmation?
 
     init(_ socket: consuming OwnedDescriptor, _ session: AgentSession) {
         self.socket = socket
@@ -82,13 +83,8 @@ final class AgentConnection {
 
     // MARK: Asking
 
-    /// A descriptor that is readable once the person who is asked has answered; `nil` if none is asked.
-    var askingNumber: Int32? {
-        switch askpass {
-        case .none: nil
-        case .some(let askpass): askpass.number
-        }
-    }
+    /// A descriptor that is readable when the person who is asked may have answered; `nil` if none is asked.
+    var askingNumber: Int32? { confirmation?.number }
 
     /// Begins to ask a person, if there is something to ask.
     ///
@@ -96,7 +92,7 @@ final class AgentConnection {
     func beginAsking() -> Bool {
         guard let question else { return false }
         do throws(CofferError) {
-            askpass = try Askpass(question.text)
+            confirmation = try Confirmation(question.text)
             return true
         } catch {
             reply(session.refusal(question, error))
@@ -104,14 +100,16 @@ final class AgentConnection {
         }
     }
 
-    /// Answers the message after the person has answered.
+    /// Answers the message if the person has answered.
     func finishAsking() {
-        guard let question, let message = message.take(), let askpass = askpass.take() else { return }
-        self.question = nil
-        guard askpass.isConfirmed() else {
-            return reply(session.refusal(question, CofferError(.userCanceled, "the use was not confirmed")))
+        guard let question, let reply = confirmation?.advance(), let message = message.take() else { return }
+        (confirmation, self.question) = (nil, nil)
+        switch reply {
+        case .confirmed: answer(message, .confirmed)
+        case .failed(let error): self.reply(session.refusal(question, error))
+        case .refused, .secret:
+            self.reply(session.refusal(question, CofferError(.userCanceled, "the use was not confirmed")))
         }
-        answer(message, .confirmed)
     }
 
     // MARK: The socket

@@ -3,7 +3,7 @@ internal import CofferCore
 
 /// What a person is asked before a key is used.
 struct AgentQuestion {
-    let text: String
+    let text: Line
     /// The key in messages.
     let key: String
 

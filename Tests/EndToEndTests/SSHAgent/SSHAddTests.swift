@@ -112,6 +112,29 @@ import Testing
         #expect(try agent.succeed("cat asked") == "Allow use of key '\(shown)'?\n\(fingerprint)")
     }
 
+    @Test func `without SSH_ASKPASS a pinentry asks for the confirmation, and ends with its client`() throws {
+        let pinentry = try FakePinentry(["agree", "cancel", FakePinentry.waiting])
+        try agent.succeed("\(AgentKeyKind.p256.making); coffer ssh-agent import key --confirm")
+        agent.stop()
+        try agent.start(pinentry.variables)
+        try agent.succeed("rm -f key.pub.sig; \(sign)")
+        #expect(try agent.run("rm -f key.pub.sig; \(sign)").status != 0)
+        #expect(agent.errors.contains("the use was not confirmed"), "\(agent.errors)")
+        try agent.run(
+            """
+            (exec \(sign)) & client=$!
+            until [ $(grep -c '^CONFIRM' '\(pinentry.directory.appending("log"))') = 3 ]; do sleep 0.05; done
+            kill $client; wait $client
+            """
+        )
+        #expect(settles { pinentry.hasEnded })
+        let questions = pinentry.told("SETDESC")
+        #expect(questions.count == 3)
+        #expect(questions.allSatisfy { $0.hasPrefix("Allow use of key 'it'?%0ASHA256:") }, "\(questions)")
+        // All else was answered meanwhile, and still is.
+        #expect(try agent.succeed("ssh-add -L | cut -d' ' -f3").hasSuffix("it\n"))
+    }
+
     /// Writes a program that says that it was started, and waits until it is told to agree.
     private static let patient = """
         printf '#!/bin/sh\necho $$ >>%s/asked; while [ ! -e %s/go ]; do sleep 0.05; done\n' $PWD $PWD >askpass; chmod 700 askpass

@@ -8,7 +8,7 @@ final class FakePinentry {
 
     /// Installs it as the only program of a directory.
     ///
-    /// - Parameter answers: What each of its processes answers: a passcode, `cancel`, or ``waiting`` for nothing.
+    /// - Parameter answers: What each of its processes answers: a passcode, `agree`, `cancel`, or ``waiting`` for nothing.
     init(_ answers: [String] = []) throws {
         directory = try TemporaryDirectory()
         let script = """
@@ -19,12 +19,13 @@ final class FakePinentry {
             answer=$(sed -n "${number}p" answers)
             echo OK
             while read -r line; do
-                echo "$line" >>log
+                printf '%s\\n' "$line" >>log
                 case $line in
-                GETPIN)
+                GETPIN | CONFIRM)
                     case $answer in
                     waiting) exec sleep 3000 ;;
                     cancel) echo 'ERR 83886179 Operation cancelled <Pinentry>' ;;
+                    agree) echo OK ;;
                     *) printf 'D %s\\nOK\\n' "$answer" ;;
                     esac ;;
                 *) echo OK ;;
@@ -71,7 +72,7 @@ final class FakePinentry {
     var count: Int { lines("pids").count }
 
     /// Whether it waits for a person.
-    var isShown: Bool { log.last == "GETPIN" }
+    var isShown: Bool { ["GETPIN", "CONFIRM"].contains(log.last) }
 
     /// Whether none of its processes is left.
     var hasEnded: Bool { lines("pids").allSatisfy { kill(pid_t($0) ?? 0, 0) == -1 } }

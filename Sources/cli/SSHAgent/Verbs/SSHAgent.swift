@@ -80,7 +80,7 @@ struct ImportSSHKey: ParsableCommand {
     @Option(help: "When the key can be used.")
     var accessible: Accessibility?
 
-    @Flag(help: "Have a person confirm each use, by the program of SSH_ASKPASS.")
+    @Flag(help: "Have a person confirm each use, by the program of SSH_ASKPASS, or a pinentry.")
     var confirm = false
 
     @OptionGroup var passphrase: PassphraseOptions
