@@ -134,7 +134,9 @@ final class Asker {
         try ask(subject, for: client) { outcome in
             switch outcome {
             case .unlocked: then(.success(secret))
-            case .refused: then(.failure(.passcodeNotGiven(for: label)))
+            case .refused:
+                let words = "can't read \(quotedForDisplay(label)): nobody gave the passcode"
+                then(.failure(CofferError(.interactionNotAllowed, words)))
             case .failed(let error): then(.failure(error))
             }
         }
@@ -200,11 +202,5 @@ final class Asker {
             guard case .shown = asking.state, let outcome = asking.subject.settlement() else { continue }
             asking.subject.prompt.end(outcome)
         }
-    }
-}
-
-extension CofferError {
-    fileprivate static func passcodeNotGiven(for label: String) -> CofferError {
-        CofferError(.interactionNotAllowed, "can't read \(quotedForDisplay(label)): nobody gave the passcode")
     }
 }
