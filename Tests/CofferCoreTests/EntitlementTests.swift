@@ -67,6 +67,15 @@ import Testing
         }
     }
 
+    @Test func `only what says so acts on behalf of others`() throws {
+        let rights = try [nil, "OnBehalfOf=yes"].map { line in
+            try Self.rights(of: Self.client(1), "[Client]\nUID=1\nGroups=a\nVerbs=read\n\(line ?? "")")
+        }
+        #expect(rights.map(\.actsOnBehalf) == [false, true])
+        #expect(!rights[0].isSame(as: rights[1]), "who loses it is disconnected")
+        #expect(try !Self.rights(of: Self.client()).actsOnBehalf, "the owner acts for itself")
+    }
+
     @Test func `a group is named, or given by its number, and not both`() throws {
         #expect(try Self.read("[Client]\nGroup=staff\nVerbs=lock").first?.clients == [.group(50)])
         #expect(throws: CofferError.self) { try Self.read("[Client]\nGroup=staff\nGID=50\nVerbs=lock") }
@@ -238,6 +247,7 @@ import Testing
             ("[Client]\nUID=1\nGroups=ä\nVerbs=read", 3, "not an access group"),
             ("[Client]\nUID=1\nGroups=\nVerbs=read", 1, "needs Groups"),
             ("[Client]\nUID=1\nVerbs=lock\nDefaultProtection=strong", 4, "no 'strong'"),
+            ("[Client]\nUID=1\nVerbs=lock\nOnBehalfOf=no", 4, "expected 'yes'"),
             ("[Client]\nUID=1\nVerbs=lock\nMaxConnections=0", 4, "not a number from 1 to \(Limits.connections)"),
             ("[Client]\nUID=1\nVerbs=lock\nMaxConnections=", 4, "not a number from 1"),
             ("[Client]\nUID=1\nVerbs=lock\nMaxConnections=4097", 4, "not a number from 1"),

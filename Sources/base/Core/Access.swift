@@ -12,6 +12,8 @@ package struct AccessRights: Hashable, Sendable {
     package let itemClass: ItemClass?
     /// The default protection of what it stores.
     package let protection: Protection?
+    /// Whether it may say on behalf of which process a connection acts.
+    package let actsOnBehalf: Bool
     /// Whether the rights end when the client's process runs another program.
     package let restOnProgram: Bool
     /// The client's share of the daemon.
@@ -26,6 +28,7 @@ package struct AccessRights: Hashable, Sendable {
         verbs: Set<Verb>,
         itemClass: ItemClass? = nil,
         protection: Protection? = nil,
+        actsOnBehalf: Bool = false,
         restOnProgram: Bool = false,
         limits: ClientLimits = ClientLimits(),
         reason: String
@@ -36,6 +39,7 @@ package struct AccessRights: Hashable, Sendable {
         self.verbs = verbs
         self.itemClass = itemClass
         self.protection = protection
+        self.actsOnBehalf = actsOnBehalf
         self.restOnProgram = restOnProgram
         self.limits = limits
         self.reason = reason
@@ -45,7 +49,8 @@ package struct AccessRights: Hashable, Sendable {
     package func isSame(as other: AccessRights) -> Bool {
         groups.elementsEqual(other.groups) { $0.hasSameBytes(as: $1) } && reach == other.reach
             && programGroup == other.programGroup && verbs == other.verbs && itemClass == other.itemClass
-            && protection == other.protection && restOnProgram == other.restOnProgram && limits == other.limits
+            && protection == other.protection && actsOnBehalf == other.actsOnBehalf
+            && restOnProgram == other.restOnProgram && limits == other.limits
     }
 }
 

@@ -27,6 +27,7 @@ extension Entitlement {
             verbs: verbs,
             itemClass: itemClass,
             protection: protection,
+            actsOnBehalf: actsOnBehalf,
             restOnProgram: namesOwnProgram || clients.contains(where: \.isExecutable),
             limits: limits,
             reason: "\(place), says so"
@@ -39,7 +40,7 @@ extension Entitlement {
     /// say what it may do.
     package static let settings = [
         "Unit", "UserUnit", "User", "UID", "Group", "GID", "Executable", "Service", "VaultOwner", "Groups", "Verbs",
-        "Class", "DefaultProtection", "MaxConnections", "MaxRequestsPerSecond",
+        "Class", "DefaultProtection", "OnBehalfOf", "MaxConnections", "MaxRequestsPerSecond",
     ]
 
     /// The directories of entitlements, in the order in which they are checked: the machine's take precedence over the
@@ -101,6 +102,7 @@ private struct EntitlementDraft {
     private var verbs: Set<Verb> = []
     private var itemClass: ItemClass?
     private var protection: Protection?
+    private var actsOnBehalf = false
     private var limits = ClientLimits()
     /// The user or group that a client would need to match, and that does not exist.
     private(set) var missing: String?
@@ -142,6 +144,7 @@ private struct EntitlementDraft {
             case "Verbs": verbs = try Self.verbs(text)
             case "Class": itemClass = try Self.itemClass(text)
             case "DefaultProtection": protection = try Self.protection(text)
+            case "OnBehalfOf": actsOnBehalf = try Self.behalf(text)
             case "MaxConnections": limits.connections = try Self.limit(text, upTo: Limits.connections)
             default: limits.requestsPerSecond = try Self.limit(text, upTo: Limits.requestsPerSecond)
             }
@@ -185,6 +188,7 @@ private struct EntitlementDraft {
             verbs: verbs,
             itemClass: itemClass,
             protection: protection,
+            actsOnBehalf: actsOnBehalf,
             limits: limits
         )
     }
@@ -218,6 +222,15 @@ private struct EntitlementDraft {
             .param,
             "expected 'no', for clients outside of services, and not \(quotedForDisplay(text))",
             hint: "a service is named by Unit or UserUnit"
+        )
+    }
+
+    private static func behalf(_ text: String) throws(CofferError) -> Bool {
+        if text == "yes" { return true }
+        throw CofferError(
+            .param,
+            "expected 'yes', for a client that acts on behalf of others, and not \(quotedForDisplay(text))",
+            hint: "without the setting, a client acts for itself alone"
         )
     }
 

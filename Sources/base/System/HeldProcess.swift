@@ -39,6 +39,20 @@ package struct HeldProcess: ~Copyable, Sendable {
         self.number = number
     }
 
+    /// Holds the process of a pidfd that a client has passed; `nil` if the descriptor is none.
+    ///
+    /// - Returns: A process that has ended, or that is not visible from this pid namespace, has no positive number.
+    package init?(_ passed: consuming PeerDescriptor) throws(SystemError) {
+        // Only the kernel is asked: whose file it is, is not known yet.
+        let numbers = try ProcessFacts(at: "/proc/self/fdinfo/\(passed.number)").numbers("Pid")
+        guard let number = numbers.first.flatMap({ pid_t(exactly: $0) }) else { return nil }
+        descriptor = passed.trusted()
+        self.number = number
+    }
+
+    /// The number of its pidfd, by which it is passed on.
+    package var descriptorNumber: Int32 { descriptor.number }
+
     /// Whether it is running: then what was read under its number before belongs to it.
     package var isRunning: Bool {
         get throws(SystemError) {

@@ -48,7 +48,7 @@ final class AuditTrail: ServerPart {
         // The unit still waits, so the result is not known yet.
         if connection.credential?.isWaiting == true { return }
         let found = items.isEmpty ? AuditedItem.all(of: request, from: connection.caller) : items
-        let (waited, granted) = (connection.credential?.auditedReason, request.auditedReason)
+        let (waited, served) = (connection.credential?.auditedReason, connection.caller.choice.served?.words)
         note(
             AuditRecord(
                 time: wallClockMilliseconds(),
@@ -57,7 +57,7 @@ final class AuditTrail: ServerPart {
                 items: found,
                 state: vault.openKeys?.state ?? .noVault,
                 refusal: failure.map { AuditedRefusal($0) },
-                reason: waited.map { waited in granted.map { "\(waited); \($0)" } ?? waited } ?? granted
+                reason: Self.joined(waited, Self.joined(served, request.auditedReason))
             ),
             isAnswered: stands && failure == nil
         )
@@ -67,6 +67,11 @@ final class AuditTrail: ServerPart {
         if mayChange && !Gate.verbs(for: request.method, request.params).isSubset(of: [.read, .audit]) {
             isDue = true
         }
+    }
+
+    private static func joined(_ one: String?, _ other: String?) -> String? {
+        guard let one, let other else { return one ?? other }
+        return "\(one); \(other)"
     }
 
     /// Notes a request of the kernel that is answered.
@@ -207,7 +212,7 @@ extension AuditedItem {
         let said =
             request.permit?.rule.group ?? params["group"]?.stringValue
             ?? params["attributes"]?.objectValue?["accessGroup"]?.stringValue
-        let group = said.map { $0 == AccessGroup.ownProgram ? caller.rights.programGroup ?? $0 : caller.own($0) }
+        let group = said.map { $0 == AccessGroup.ownProgram ? caller.programGroup ?? $0 : caller.own($0) }
         var named: [AuditedItem] = []
         for key in ["name", "to"] {
             guard let name = params[key]?.stringValue else { continue }

@@ -135,7 +135,7 @@ final class Intake: ServerPart {
 
     private func start(_ request: PendingRequest, _ connection: Connection) {
         let caller = connection.caller
-        if let refusal = caller.program?.refusal {
+        if let refusal = caller.program?.refusal ?? caller.choice.served?.refusal {
             audit.note(request, of: connection, failure: refusal)
             return connection.revoke(refusal)
         }

@@ -1,4 +1,5 @@
 package import CofferCore
+internal import CofferSystem
 package import CofferVault
 package import CofferWire
 
@@ -96,7 +97,7 @@ extension HandlerFamily {
 }
 
 extension VaultHandlers {
-    package func hello(_ params: HelloParameters, _ call: Call) throws(CofferError) -> Step {
+    package func hello(_ params: HelloParameters, _ call: Call) throws -> Step {
         guard params.protocolNumber >= Int64(Version.protocolNumber) else {
             throw CofferError(
                 .unimplemented,
@@ -104,6 +105,7 @@ extension VaultHandlers {
                 hint: "bring the client up to date"
             )
         }
+        if let passed = try call.attachments.takeDescriptor() { try act(onBehalfOf: passed, call) }
         if let group = params.group { call.caller.choice.group = try call.caller.group(group) }
         call.caller.choice.defersSyncs = params.defersSyncs
         // A newer client also speaks this protocol: it understands the answer.
@@ -113,6 +115,38 @@ extension VaultHandlers {
             group: call.caller.groups.first
         )
         return .done(Reply(result))
+    }
+
+    /// Has a connection act on behalf of the process of a descriptor.
+    private func act(onBehalfOf passed: consuming PeerDescriptor, _ call: Call) throws {
+        let caller = call.caller
+        guard caller.rights.actsOnBehalf else {
+            throw CofferError(
+                .missingEntitlement,
+                "you may not act on behalf of another process",
+                hint: "an entitlement with 'OnBehalfOf=yes' allows it"
+            )
+        }
+        guard caller.choice.served == nil else {
+            throw CofferError(
+                .param,
+                "this connection acts on behalf of a process already",
+                hint: "connect once for each process"
+            )
+        }
+        call.isFor("can't act on behalf of a process")
+        guard let process = try HeldProcess(passed) else {
+            throw CofferError(.param, "the passed descriptor is no pidfd")
+        }
+        guard process.number > 0, try process.isRunning else { throw CofferError.servedIsGone }
+        let identity = try settings.identity(of: process, try process.identity(), gone: .servedIsGone)
+        guard identity.userID == caller.identity.userID else {
+            throw CofferError(
+                .missingEntitlement,
+                "you may not act on behalf of user \(identity.userID), who is another"
+            )
+        }
+        caller.choice.served = ServedProcess(identity, process)
     }
 
     package func requestCancel(_ params: RequestCancelParameters, _ call: Call) throws(CofferError) -> Step {

@@ -81,9 +81,24 @@ package final class Caller {
     /// The group of the caller's user, out of which it may share.
     package var userGroup: String { AccessGroup.user(identity.userID) }
 
+    /// The group of the program that the caller runs, or of that on whose behalf it acts; `nil` if there is none.
+    package var programGroup: String? { choice.served.map(\.programGroup) ?? rights.programGroup }
+
     /// The group of the caller's program; a service and what an entitlement names have one only if that says so, and
     /// otherwise the first group stands for it.
+    ///
+    /// A client that acts on behalf of a process has that of the process' program, as far as it may name one.
     private func ownProgramGroup() throws(CofferError) -> String {
+        if let served = choice.served {
+            guard let group = programGroup, rights.programGroup != nil || rights.reach.contains(group) else {
+                throw CofferError(
+                    .missingEntitlement,
+                    "you can't use the access group 'program:' \(served.words)",
+                    hint: "'program:' has to be among your groups, and the daemon has to know the path of the program"
+                )
+            }
+            return group
+        }
         if let group = rights.programGroup { return group }
         guard rights.reach == .all else { return try group(nil) }
         throw CofferError(
@@ -172,4 +187,6 @@ package final class ConnectionChoice {
     package var group: String?
     /// Whether changes of the file store are answered before they are on the disk.
     package var defersSyncs = false
+    /// The process on whose behalf the client makes them; `nil` for its own.
+    package var served: ServedProcess?
 }

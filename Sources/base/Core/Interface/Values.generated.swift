@@ -202,6 +202,8 @@ public struct Entitlement: Hashable, Sendable {
     ///
     /// It is absent if the file does not say.
     public let protection: Protection?
+    /// Whether the client may act on behalf of other processes: hello with their descriptors.
+    public let actsOnBehalf: Bool
     /// How much of the daemon the client may use.
     public let limits: ClientLimits
 
@@ -213,6 +215,7 @@ public struct Entitlement: Hashable, Sendable {
         verbs: Set<Verb>,
         itemClass: ItemClass? = nil,
         protection: Protection? = nil,
+        actsOnBehalf: Bool = false,
         limits: ClientLimits = ClientLimits()
     ) {
         self.path = path
@@ -222,6 +225,7 @@ public struct Entitlement: Hashable, Sendable {
         self.verbs = verbs
         self.itemClass = itemClass
         self.protection = protection
+        self.actsOnBehalf = actsOnBehalf
         self.limits = limits
     }
 }

@@ -475,8 +475,8 @@ extension Method {
     package var descriptor: DescriptorRule? {
         switch self {
         case .backupRead, .fileSalvage, .mountServe: DescriptorRule(access: .write, isRequired: true)
+        case .hello, .itemPut: DescriptorRule(access: .read, isRequired: false)
         case .itemGet: DescriptorRule(access: .write, isRequired: false)
-        case .itemPut: DescriptorRule(access: .read, isRequired: false)
         default: nil
         }
     }

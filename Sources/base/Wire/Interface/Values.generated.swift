@@ -450,6 +450,7 @@ extension Entitlement: WireObject {
         let verbs = try reader.verbs("verbs")
         let itemClass = try reader.value("class", as: ItemClass.self)
         let protection = try reader.protection("protection")
+        let actsOnBehalf = try reader.optionalBool("onBehalfOf") ?? false
         let limits = try ClientLimits(reading: &reader)
         self.init(
             path: path,
@@ -459,6 +460,7 @@ extension Entitlement: WireObject {
             verbs: verbs,
             itemClass: itemClass,
             protection: protection,
+            actsOnBehalf: actsOnBehalf,
             limits: limits
         )
     }
@@ -472,6 +474,7 @@ extension Entitlement: WireObject {
         object.append("verbs", verbs)
         object.append("class", itemClass)
         object.append("protection", protection)
+        if actsOnBehalf { object.append("onBehalfOf", true) }
         object.append(limits.json)
         return object
     }

@@ -84,7 +84,11 @@ extension Entitlement: Printable {
     var text: [Line] {
         let who: [(String, Line?)] = [("who", "\(clients.map(\.words).joined(separator: " and "))")]
         return ["\(place)"]
-            + [Line](width: 13, indentation: 4, who + fields(groups, verbs, itemClass, protection, limits))
+            + [Line](width: 13, indentation: 4, who + fields(groups, verbs, itemClass, protection, limits) + behalf)
+    }
+
+    private var behalf: [(String, Line?)] {
+        [("on behalf of", actsOnBehalf ? "other processes, as it says" : nil)]
     }
 }
 
