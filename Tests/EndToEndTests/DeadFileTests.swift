@@ -11,7 +11,14 @@ import Testing
 /// In separate processes: a program that is started meanwhile would wait for the file when it closes it.
 @Suite(.enabled(if: DeadMount.isPossible)) struct DeadFileTests {
     private static func vault() throws -> DaemonProcess {
-        let daemon = try DaemonProcess()
+        // A hello takes one of who may act on behalf of others.
+        let directory = try TemporaryDirectory()
+        let folder = directory.appending("entitled")
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+        let verbs = Verb.allCases.map(\.rawValue).joined(separator: " ")
+        let section = "[Client]\nUID=\(geteuid())\nGroups=default\nVerbs=\(verbs)\nOnBehalfOf=yes\n"
+        try directory.write(Array(section.utf8), to: "entitled/a.conf")
+        let daemon = try DaemonProcess(in: directory, ["--entitlements", folder])
         try daemon.connect().makeVault()
         try daemon.connect().put("secret", [1, 2, 3])
         try daemon.connect().put("large", [UInt8](repeating: 7, count: 1 << 20))
@@ -30,6 +37,7 @@ import Testing
         switch method {
         case .itemPut: ["name": "x", "kind": "document", "asFile": true]
         case .backupRead: ["part": "catalog"]
+        case .hello: ["protocol": 1]
         case .mountServe: ["place": "/mnt"]
         default: ["name": "large"]
         }
