@@ -170,6 +170,8 @@ import Testing
             let client = try place.connect()
             let outcome = try Outcome { try client.act(onBehalfOf: mail.held.descriptorNumber) }
             #expect(outcome == expected, "\(lines)")
+            let explained = try client.call(EntitlementExplainParameters(.caller)).value
+            #expect(explained.actsOnBehalf == (expected == .done), "\(lines)")
             let own = try Outcome { try place.owner.act(onBehalfOf: mail.held.descriptorNumber) }
             #expect(own == .refused(.missingEntitlement), "the owner's own programs may not")
             let without = try Outcome { try client.act(onBehalfOf: nil) }

@@ -36,6 +36,7 @@ extension AccessPolicy {
             verbs: rights.verbs,
             itemClass: rights.itemClass,
             protection: rights.protection,
+            actsOnBehalf: rights.actsOnBehalf,
             limits: rights.limits,
             credential: credential
         )

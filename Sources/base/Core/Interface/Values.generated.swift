@@ -595,6 +595,8 @@ public struct AccessExplanation: Hashable, Sendable {
     ///
     /// It is absent if no file says so.
     public let protection: Protection?
+    /// Whether the client may act on behalf of other processes: hello with their descriptors.
+    public let actsOnBehalf: Bool
     /// How much of the daemon the client may use.
     public let limits: ClientLimits
     /// What the unit gets if it asks for the credential.
@@ -614,6 +616,7 @@ public struct AccessExplanation: Hashable, Sendable {
         verbs: Set<Verb>,
         itemClass: ItemClass? = nil,
         protection: Protection? = nil,
+        actsOnBehalf: Bool = false,
         limits: ClientLimits = ClientLimits(),
         credential: CredentialAnswer? = nil
     ) {
@@ -628,6 +631,7 @@ public struct AccessExplanation: Hashable, Sendable {
         self.verbs = verbs
         self.itemClass = itemClass
         self.protection = protection
+        self.actsOnBehalf = actsOnBehalf
         self.limits = limits
         self.credential = credential
     }

@@ -54,6 +54,7 @@ extension AccessExplanation: WireObject {
         let verbs = try reader.verbs("verbs")
         let itemClass = try reader.value("class", as: ItemClass.self)
         let protection = try reader.protection("protection")
+        let actsOnBehalf = try reader.optionalBool("onBehalfOf") ?? false
         let limits = try ClientLimits(reading: &reader)
         let credential = try reader.value("credential", of: CredentialAnswer.self)
         self.init(
@@ -68,6 +69,7 @@ extension AccessExplanation: WireObject {
             verbs: verbs,
             itemClass: itemClass,
             protection: protection,
+            actsOnBehalf: actsOnBehalf,
             limits: limits,
             credential: credential
         )
@@ -86,6 +88,7 @@ extension AccessExplanation: WireObject {
         object.append("verbs", verbs)
         object.append("class", itemClass)
         object.append("protection", protection)
+        if actsOnBehalf { object.append("onBehalfOf", true) }
         object.append(limits.json)
         object.append("credential", credential)
         return object

@@ -83,12 +83,8 @@ struct ListEntitlements: ParsableCommand {
 extension Entitlement: Printable {
     var text: [Line] {
         let who: [(String, Line?)] = [("who", "\(clients.map(\.words).joined(separator: " and "))")]
-        return ["\(place)"]
-            + [Line](width: 13, indentation: 4, who + fields(groups, verbs, itemClass, protection, limits) + behalf)
-    }
-
-    private var behalf: [(String, Line?)] {
-        [("on behalf of", actsOnBehalf ? "other processes, as it says" : nil)]
+        let rights = fields(groups, verbs, itemClass, protection, actsOnBehalf, limits)
+        return ["\(place)"] + [Line](width: 13, indentation: 4, who + rights)
     }
 }
 
@@ -143,7 +139,7 @@ extension AccessExplanation: Printable {
         ]
         let others = reachesAllGroups ? ["any other by its name"] : []
         let rights =
-            fields(groups + others, verbs, itemClass, protection, limits)
+            fields(groups + others, verbs, itemClass, protection, actsOnBehalf, limits)
             + [("program", programGroup.map { "\($0)" })]
         return [Line](width: 13, decision + (isRefused ? [] : rights))
     }
@@ -157,6 +153,7 @@ private func fields(
     _ verbs: Set<Verb>,
     _ itemClass: ItemClass?,
     _ protection: Protection?,
+    _ actsOnBehalf: Bool,
     _ limits: ClientLimits
 ) -> [(String, Line?)] {
     let held = Verb.allCases.filter(verbs.contains).map(\.rawValue)
@@ -165,6 +162,7 @@ private func fields(
         ("verbs", held.isEmpty ? "none: it is refused when it connects" : "\(held.joined(separator: ", "))"),
         ("class", itemClass.map { "\($0.rawValue): no other item, and no file" }),
         ("protection", protection.map { "\($0.words), unless something else is asked for" }),
+        ("on behalf of", actsOnBehalf ? "other processes of its user, as it says" : nil),
         ("connections", limits.connections.map { "\($0) at once, at most" }),
         ("requests", limits.requestsPerSecond.map { "\($0) a second, over time" }),
     ]
