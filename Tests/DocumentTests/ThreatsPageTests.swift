@@ -121,6 +121,7 @@ import Testing
             "kernelRequestsOfMounts": Limits.kernelRequestsOfMounts, "waitingPrompts": Limits.waitingPrompts,
             "transferSessions": Limits.transferSessions, "servicePrompts": Limits.servicePrompts,
             "sessionItems": Limits.sessionItems, "sessionItemBytes": Limits.sessionItemBytes,
+            "callsOfUnknown": Limits.callsOfUnknown, "servedConnections": Limits.servedConnections,
         ]
         let text = rows.map { $0[2] + $0[3] }.joined(separator: "\n")
         for (name, value) in named {

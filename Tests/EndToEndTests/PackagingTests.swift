@@ -181,6 +181,7 @@ import Testing
                 "/usr/bin/cofferd", "/usr/lib/systemd/system/cofferd.service", "/usr/lib/systemd/user/cofferd.socket",
                 "/usr/lib/sysusers.d/coffer.conf", "/usr/lib/tmpfiles.d/coffer.conf",
                 "/etc/coffer/entitlements.d/administrator.conf", "/etc/coffer/entitlements.d/sharing.conf",
+                "/etc/coffer/entitlements.d/secret-service.conf",
                 "/usr/share/doc/cofferd/examples/configuration-management.conf",
                 "/usr/share/man/man8/cofferd.8.gz", "/usr/share/man/man5/cofferd.conf.5.gz",
                 "/usr/share/apparmor/extra-profiles/usr.bin.cofferd",

@@ -9,6 +9,10 @@ extension Limits {
     package static let sessionItemBytes = 4 << 20
     /// The sessions of a client of the Secret Service; a further one ends the oldest.
     package static let transferSessions = 64
+    /// The calls of a client of the bus that wait until its process is known.
+    package static let callsOfUnknown = 256
+    /// The connections to the daemon for clients of the bus.
+    package static let servedConnections = 32
     /// The prompts that a client of the Secret Service has not asked for yet; a further one ends the oldest.
     package static let servicePrompts = 16
     /// The items whose secrets are asked of another service at once: each may be as large as one that the bus takes.

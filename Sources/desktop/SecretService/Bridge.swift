@@ -67,6 +67,7 @@ package final class Bridge {
     /// What there is while there is a bus.
     private struct Servants {
         let bus: BusConnection
+        let clients: BusClients
         let holdings: Holdings
         let service: SecretService
         let vault: VaultObject
@@ -93,6 +94,14 @@ package final class Bridge {
         let asker = Asker(bus, holdings, prompter, requests, report)
         servants = Servants(
             bus: bus,
+            clients: BusClients(bus) { [unowned self] (call, client) throws(SystemError) in
+                guard let servant = servants?.servant(of: call.path ?? "") else { return }
+                try connection.serve(client) { () throws(SystemError) in try servant.answer(call, on: bus) }
+            } end: { [unowned self] name in
+                servants?.asker.forget(name)
+                servants?.service.forget(name)
+                connection.forget(name)
+            },
             holdings: holdings,
             service: SecretService(bus, holdings, locksVault: locksVault, asker),
             vault: VaultObject(bus, holdings, asker),
@@ -119,10 +128,11 @@ package final class Bridge {
         do throws(SystemError) {
             if message.isCall {
                 if watcher == nil { watchVault() }
-                try servants.servant(of: message.path ?? "").answer(message, on: servants.bus)
+                try servants.clients.receive(message)
             } else if let call = message.answeredCall {
                 if let name = nameCalls.removeValue(forKey: call) { receive(name, message) }
                 servants.asker.take(message, to: call)
+                try servants.clients.take(message, to: call)
             } else if message.sender == BusConnection.busName, let name = try? message.text() {
                 note(name, of: message.member)
             }
@@ -148,9 +158,7 @@ package final class Bridge {
         switch signal {
         case "NameLost" where name == SecretService.busName:
             end = .failure(CofferError(.notAvailable, "another program has taken over the secrets of this bus"))
-        case "NameOwnerChanged":
-            servants?.asker.forget(name)
-            servants?.service.forget(name)
+        case "NameOwnerChanged": servants?.clients.forget(name)
         default: return
         }
     }

@@ -7,8 +7,24 @@ final class DaemonConnection {
     /// Makes a new connection.
     let connect: () throws(CofferError) -> BlockingClient
     private var client: BlockingClient?
+    /// Whether the daemon takes requests on behalf of other processes over it.
+    private var actsOnBehalf = false
+    /// The program that is served now; `nil` for requests of this program's own.
+    private var served: BusClient?
+    /// The programs that have a connection, the one that was served last at the end.
+    private var connected: [BusClient] = []
 
     init(_ connect: @escaping () throws(CofferError) -> BlockingClient) { self.connect = connect }
+
+    /// Makes requests on behalf of a program, as far as the daemon takes them so.
+    func serve(_ program: BusClient, _ body: () throws(SystemError) -> Void) throws(SystemError) {
+        served = program
+        defer { served = nil }
+        try body()
+    }
+
+    /// Closes the connection for a program that has left the bus.
+    func forget(_ name: String) { connected.removeAll { $0.name == name } }
 
     /// Sends a request, and waits for its answer.
     @discardableResult
@@ -17,20 +33,51 @@ final class DaemonConnection {
         payload: Secret? = nil,
         passing descriptor: Int32? = nil
     ) throws(CofferError) -> Returned<Parameters.Result> {
-        try connected().call(params, payload: payload, passing: descriptor)
+        let own = try ownClient()
+        let client = try served.flatMap { (program) throws(CofferError) in try self.client(for: program) } ?? own
+        return try client.call(params, payload: payload, passing: descriptor)
     }
 
-    /// A connection to the daemon: a new one if there is none, or if its daemon has ended meanwhile, because it was idle.
-    private func connected() throws(CofferError) -> BlockingClient {
-        if let client, client.isConnected {
-            // It asks for no events: what comes can only be the end.
-            do throws(CofferError) {
-                if try client.nextEvent(until: .now) == nil && client.isConnected { return client }
-            } catch { self.client = nil }
-        }
+    /// The connection of this program: a new one if there is none, or if its daemon has ended meanwhile, because it was
+    /// idle.
+    private func ownClient() throws(CofferError) -> BlockingClient {
+        if let client, Self.isOpen(client) { return client }
         let made = try connect()
+        actsOnBehalf = try made.call(EntitlementExplainParameters(.caller)).value.actsOnBehalf
         client = made
         return made
+    }
+
+    /// The connection for a program; `nil` if its process is not known, or if the daemon takes no requests on its behalf.
+    private func client(for program: BusClient) throws(CofferError) -> BlockingClient? {
+        guard actsOnBehalf, let process = program.process else { return nil }
+        connected.removeAll { $0 === program }
+        if let made = program.connection, Self.isOpen(made) {
+            connected.append(program)
+            return made
+        }
+        program.connection = nil
+        let made = try connect()
+        do throws(CofferError) {
+            let params = HelloParameters(protocolNumber: Int64(Version.protocolNumber))
+            try made.call(params, passing: process.held.descriptorNumber)
+        } catch {
+            guard error.code == .missingEntitlement else { throw error }
+            // It has ended, or is another user's: that stays so.
+            program.process = nil
+            return nil
+        }
+        if connected.count >= Limits.servedConnections { connected.removeFirst().connection = nil }
+        connected.append(program)
+        program.connection = made
+        return made
+    }
+
+    private static func isOpen(_ client: BlockingClient) -> Bool {
+        // It asks for no events: what comes can only be the end.
+        do throws(CofferError) { return try client.nextEvent(until: .now) == nil && client.isConnected } catch {
+            return false
+        }
     }
 
     /// Stores an item with a secret of any size that the bus takes.
