@@ -188,6 +188,32 @@ import Testing
         #expect(changes.map(\.name) == ["mine"])
     }
 
+    @Test func `one who may name every group is told of all if it asks for that, and nobody else is`() throws {
+        let place = try Place()
+        let refused = try Self.code { try place.mail.watch([.items], in: "*") }
+        #expect(refused == .missingEntitlement)
+        try place.owner.watch([.items], in: "*")
+        try place.mail.put("theirs", [1])
+        try place.backup.put("others", [1]) { $0.kind = .database }
+        var told: [String] = []
+        while told.count < 2 {
+            guard case .itemsDidChange(let changes) = try place.owner.nextEvent() else {
+                Issue.record("another event came")
+                return
+            }
+            told += changes.map { "\($0.group) \($0.name ?? "")" }
+        }
+        #expect(told == ["user-unit:mail.service theirs", "user-unit:backup.service others"])
+        try place.owner.watch([.items])
+        try place.mail.put("more", [1])
+        try place.owner.put("mine", [1])
+        guard case .itemsDidChange(let changes) = try place.owner.nextEvent() else {
+            Issue.record("another event came")
+            return
+        }
+        #expect(changes.map(\.name) == ["mine"], "without a group, it is told of its own")
+    }
+
     @Test func `who can't be told apart is not let in`() throws {
         let server = try TestServer { $0.identify = { _, _ in throw CofferError(.io, "can't read the cgroup") } }
         let code = try Self.code { _ = try server.connect().status() }

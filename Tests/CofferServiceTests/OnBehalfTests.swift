@@ -179,6 +179,23 @@ import Testing
         }
     }
 
+    @Test func `the section of the package is for the unit of the Secret Service alone`() throws {
+        let path = "\(Project.root)/packaging/entitlements/secret-service.conf"
+        let bytes = try #require(FileManager.default.contents(atPath: path).map { Array($0) })
+        let entitlements = try Entitlement.all(in: [(path, bytes)]) { (_) throws(CofferError) in
+            0
+        } groupID: { (_) throws(CofferError) in
+            0
+        }
+        let policy = AccessPolicy(daemon: HeldServer.owner, entitlements: entitlements)
+        let rights = try policy.rights(of: HeldServer.service("coffer-secret-service"))
+        #expect(rights.actsOnBehalf && rights.reach == .all)
+        #expect(rights.verbs == [.read, .write, .delete, .lock, .unlock])
+        for client in [HeldServer.owner, HeldServer.service("coffer-ssh-agent")] {
+            #expect(try !policy.rights(of: client).actsOnBehalf)
+        }
+    }
+
     @Test func `who may not is recorded`() throws {
         let place = try Place("Groups=shared\nVerbs=read write")
         let client = try place.connect()

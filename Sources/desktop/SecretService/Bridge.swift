@@ -169,7 +169,8 @@ package final class Bridge {
     private func watchVault() {
         do throws(CofferError) {
             let client = try connection.connect()
-            try client.watch(.items)
+            // Those of collections are many, and none of them is the service's own.
+            try client.watch(.items, in: AccessGroup.every)
             let watch = try client.watch(on: loop) { [unowned self] in receiveEvents() }
             watcher = (client, watch)
             hasReported = false

@@ -156,8 +156,12 @@ extension VaultHandlers {
 
     package func vaultWatch(_ params: VaultWatchParameters, _ call: Call) throws(CofferError) -> Step {
         let caller = call.caller
-        let group = try params.group.map { (named) throws(CofferError) in try caller.group(named) }
-        caller.subscription.groups = group.map { [$0] } ?? .only(caller.groups)
+        if params.group == AccessGroup.every && caller.rights.reach == .all {
+            caller.subscription.groups = .all
+        } else {
+            let group = try params.group.map { (named) throws(CofferError) in try caller.group(named) }
+            caller.subscription.groups = group.map { [$0] } ?? .only(caller.groups)
+        }
         caller.subscription.selection = params.selection
         observer?.subscriptionsDidChange()
         return .done

@@ -530,7 +530,8 @@ package struct VaultWatchParameters: MethodParameters {
     package let selection: EventSelection
     /// The access group whose items the client wants to hear of.
     ///
-    /// Absent means: the groups that the caller holds.
+    /// A client that may name every group hears of all of them by '*'. Absent means: the groups that the
+    /// caller holds.
     package let group: String?
 
     /// Makes the parameters.
