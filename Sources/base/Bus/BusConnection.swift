@@ -93,13 +93,16 @@ package final class BusConnection {
         return try unsafe send(message, arguments)
     }
 
-    /// Emits a signal to all who listen.
+    /// Emits a signal.
     ///
-    /// - Parameter arguments: Appends its arguments.
+    /// - Parameters:
+    ///   - receiver: The connection that gets it; `nil` for all who listen.
+    ///   - arguments: Appends its arguments.
     package func emit(
         _ signal: String,
         of interface: String,
         at path: String,
+        to receiver: String? = nil,
         _ arguments: (BusWriter) throws(SystemError) -> Void = { _ in }
     ) throws(SystemError) {
         var message: OpaquePointer?
@@ -108,6 +111,9 @@ package final class BusConnection {
             "sd_bus_message_new_signal",
             unsafe sd_bus_message_new_signal(bus, &message, path, interface, signal)
         )
+        if let receiver {
+            try checked("sd_bus_message_set_destination", unsafe sd_bus_message_set_destination(message, receiver))
+        }
         _ = try unsafe send(message, arguments)
     }
 

@@ -26,18 +26,21 @@ package final class Bridge {
     ///   - connect: Connects to the daemon.
     ///   - variable: Returns the value of a variable of the environment, which says where a question shows itself.
     ///   - locksVault: Whether a client may lock the vault; otherwise the service only says that it has.
+    ///   - isolates: Whether each program has items of its own.
     ///   - report: Gets what fails meanwhile.
     /// - Throws: `notAvailable` if there is no bus, or if another program has the name.
     package static func run(
         _ connect: @escaping @Sendable () throws(CofferError) -> BlockingClient,
         environment variable: @escaping (String) -> String?,
         locksVault: Bool,
+        isolates: Bool,
         report: @escaping (CofferError) -> Void
     ) throws(CofferError) {
         var end: Result<Void, CofferError>?
         do throws(SystemError) {
             let loop = try EventLoop()
-            let bridge = Bridge(on: loop, DaemonConnection(connect), try PasscodeRequests(on: loop, connect), report)
+            let requests = try PasscodeRequests(on: loop, connect)
+            let bridge = Bridge(on: loop, DaemonConnection(connect, isolates: isolates), requests, report)
             let signals = try SignalSource([SIGTERM, SIGINT], on: bridge.loop) { _ in bridge.end = .success(()) }
             try bridge.start(locksVault, variable)
             while bridge.end == nil {
@@ -74,11 +77,12 @@ package final class Bridge {
         let portal: PortalBackend
         let asker: Asker
 
-        func servant(of path: String) -> any BusServant {
+        /// Who answers calls to an object, those of the Secret Service for a program that has its own.
+        func servant(of path: String?, for client: BusClient) -> any BusServant {
             switch path {
             case VaultObject.path: vault
             case PortalBackend.path: portal
-            default: service
+            default: client.own?.service ?? service
             }
         }
     }
@@ -95,12 +99,12 @@ package final class Bridge {
         servants = Servants(
             bus: bus,
             clients: BusClients(bus) { [unowned self] (call, client) throws(SystemError) in
-                guard let servant = servants?.servant(of: call.path ?? "") else { return }
-                try connection.serve(client) { () throws(SystemError) in try servant.answer(call, on: bus) }
-            } end: { [unowned self] name in
-                servants?.asker.forget(name)
-                servants?.service.forget(name)
-                connection.forget(name)
+                try carryOut(call, of: client, locksVault)
+            } end: { [unowned self] client in
+                servants?.asker.forget(client.name)
+                (client.own?.service ?? servants?.service)?.forget(client.name)
+                client.own = nil
+                connection.forget(client.name)
             },
             holdings: holdings,
             service: SecretService(bus, holdings, locksVault: locksVault, asker),
@@ -122,6 +126,33 @@ package final class Bridge {
     }
 
     // MARK: The bus
+
+    private func carryOut(_ call: BusMessage, of client: BusClient, _ locksVault: Bool) throws(SystemError) {
+        guard let servants else { return }
+        if connection.isolates && ![VaultObject.path, PortalBackend.path].contains(call.path) {
+            do throws(CofferError) { try isolate(client, locksVault) } catch {
+                return try servants.bus.refuse(call, BusFailure(error))
+            }
+        }
+        let servant = servants.servant(of: call.path, for: client)
+        try connection.serve(client) { () throws(SystemError) in try servant.answer(call, on: servants.bus) }
+    }
+
+    /// Gives a program items of its own, unless it has them.
+    ///
+    /// - Throws: `missingEntitlement` if the daemon does not know which program it is, or if that is another now.
+    private func isolate(_ client: BusClient, _ locksVault: Bool) throws(CofferError) {
+        guard let servants else { return }
+        // The daemon checks who asks with each request, also where the answer is known here.
+        if let own = client.own { return try own.holdings.readState() }
+        let own = DaemonConnection(for: client, by: connection)
+        let holdings = Holdings(own, isOfProgram: true) { [weak client] change in
+            try? client?.own?.service.tell(change)
+        }
+        try holdings.readState()
+        let (bus, asker) = (servants.bus, servants.asker)
+        client.own = (SecretService(bus, holdings, locksVault: locksVault, asker, to: client.name), holdings)
+    }
 
     private func receive(_ message: BusMessage) {
         guard let servants else { return }
@@ -176,6 +207,10 @@ package final class Bridge {
             hasReported = false
             servants?.holdings.forgetVault()
             try servants?.holdings.readState()
+            for (_, holdings) in servants?.clients.isolated ?? [] {
+                holdings.forgetVault()
+                try? holdings.readState()
+            }
             try? servants?.vault.tellState()
             servants?.asker.followVault()
         } catch {
@@ -193,12 +228,19 @@ package final class Bridge {
     }
 
     private func follow(_ event: VaultEvent) {
-        do throws(CofferError) { try servants?.holdings.take(event) } catch {
-            // What it could not read now, it reads when a program asks.
-            servants?.holdings.forgetVault()
+        if let servants { take(event, in: servants.holdings) }
+        for (client, holdings) in servants?.clients.isolated ?? [] {
+            take(event.only(in: client.group), in: holdings)
         }
         try? servants?.vault.tell(event)
         servants?.asker.followVault()
+    }
+
+    private func take(_ event: VaultEvent, in holdings: Holdings) {
+        do throws(CofferError) { try holdings.take(event) } catch {
+            // What it could not read now, it reads when a program asks.
+            holdings.forgetVault()
+        }
     }
 
     private func lose(_ error: CofferError) {
@@ -207,6 +249,15 @@ package final class Bridge {
         if !hasReported { report(error) }
         hasReported = true
         servants?.holdings.forgetVault()
+        for (_, holdings) in servants?.clients.isolated ?? [] { holdings.forgetVault() }
         retryTimer?.set(BootClock.system.now + Limits.busRetryNanoseconds)
+    }
+}
+
+extension VaultEvent {
+    /// The event without what has changed in other access groups.
+    fileprivate func only(in group: String?) -> VaultEvent {
+        guard case .itemsDidChange(let changes) = self else { return self }
+        return .itemsDidChange(changes.filter { $0.group == group })
     }
 }

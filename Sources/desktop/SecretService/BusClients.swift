@@ -16,6 +16,10 @@ final class BusClient {
     var process: Process?
     /// The requests on its behalf.
     var connection: BlockingClient?
+    /// The access group of these that name none, once there were some.
+    var group: String?
+    /// The items of its own, where programs are kept apart.
+    var own: (service: SecretService, holdings: Holdings)?
     /// The calls that wait until its process is known; `nil` once it is.
     fileprivate var waiting: [HeldCall]? = []
     /// Whether it has left the bus before.
@@ -30,7 +34,7 @@ final class BusClient {
 final class BusClients {
     private let bus: BusConnection
     private let carryOut: (BusMessage, BusClient) throws(SystemError) -> Void
-    private let end: (String) -> Void
+    private let end: (BusClient) -> Void
     private var known: [String: BusClient] = [:]
     /// Of whom the bus was asked, by the number of the call.
     private var asked: [UInt64: BusClient] = [:]
@@ -38,11 +42,11 @@ final class BusClients {
     /// - Parameters:
     ///   - bus: The connection to the bus.
     ///   - carryOut: Carries out a call.
-    ///   - end: Gets the name of a program that has left the bus, after its last call.
+    ///   - end: Gets a program that has left the bus, after its last call.
     init(
         _ bus: BusConnection,
         carryOut: @escaping (BusMessage, BusClient) throws(SystemError) -> Void,
-        end: @escaping (String) -> Void
+        end: @escaping (BusClient) -> Void
     ) {
         self.bus = bus
         self.carryOut = carryOut
@@ -80,16 +84,19 @@ final class BusClients {
         let calls = client.waiting ?? []
         client.waiting = nil
         for held in calls { try carryOut(held.call, client) }
-        if client.hasLeft { end(client.name) }
+        if client.hasLeft { end(client) }
+    }
+
+    /// The items of programs that have their own.
+    var isolated: [(client: BusClient, holdings: Holdings)] {
+        known.values.compactMap { client in client.own.map { (client, $0.holdings) } }
     }
 
     /// Forgets a program that has left the bus.
     func forget(_ name: String) {
-        if let client = known.removeValue(forKey: name), client.waiting != nil {
-            client.hasLeft = true
-        } else {
-            end(name)
-        }
+        guard let client = known.removeValue(forKey: name) else { return }
+        client.hasLeft = true
+        if client.waiting == nil { end(client) }
     }
 
     private func ask(_ method: String, about client: BusClient) throws(SystemError) {

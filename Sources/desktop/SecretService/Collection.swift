@@ -16,6 +16,8 @@ struct Collection {
     static let login = "login"
     /// The collection whose items are in memory only.
     static let session = "session"
+    /// The only other one of a program that is kept apart from others: what is in it is in the access group of the program.
+    static let program = "program"
     /// The alias of the collection that programs use.
     static let usualAlias = "default"
 }
@@ -26,21 +28,36 @@ struct Collection {
 /// needs none before somebody changes it, so that programs find it in each vault.
 final class Collections {
     private let connection: DaemonConnection
+    /// Whether they are those of one program, which makes no others.
+    private let isOfProgram: Bool
     private(set) var all: [Collection] = []
 
     static let group = "secret-service"
     private static let aliasPrefix = "alias:"
 
-    init(_ connection: DaemonConnection) {
+    init(_ connection: DaemonConnection, isOfProgram: Bool = false) {
         self.connection = connection
+        self.isOfProgram = isOfProgram
         forget()
     }
 
     /// Forgets what the vault does not show before it is unlocked.
-    func forget() { all = Self.complete([]) }
+    func forget() { all = isOfProgram ? Self.ofProgram : Self.complete([]) }
+
+    private static let ofProgram = [
+        Collection(
+            name: Collection.program,
+            label: "Login",
+            aliases: [Collection.usualAlias, Collection.login],
+            created: 0,
+            modified: 0
+        ),
+        Collection(name: Collection.session, label: "Session", aliases: [], created: 0, modified: 0),
+    ]
 
     /// Reads the collections.
     func load() throws(CofferError) {
+        if isOfProgram { return }
         var found: [Collection] = []
         let query = KeychainQuery(.genericPassword, [.accessGroup: .text(Self.group)])
         try connection.forEachFound(query) { (item) throws(CofferError) in
@@ -108,6 +125,11 @@ final class Collections {
         try load()
     }
 
+    /// - Throws: `param` if the collections stay as they are.
+    func checkChangeable() throws(CofferError) {
+        if isOfProgram { throw Self.areFixed }
+    }
+
     /// Takes an alias away from the collection that has it.
     private func take(_ alias: String) throws(CofferError) {
         guard let former = all.first(where: { $0.aliases.contains(alias) }) else { return }
@@ -116,6 +138,7 @@ final class Collections {
     }
 
     private func store(_ name: String, _ label: String, _ aliases: Set<String>) throws(CofferError) {
+        try checkChangeable()
         let former = named(name)?.aliases ?? []
         let user = Self.user(aliases)
         let params = ItemPutParameters(
@@ -139,6 +162,11 @@ final class Collections {
         }
     }
 
+    private static let areFixed = CofferError(
+        .param,
+        "this Secret Service keeps programs apart: each has one collection, which stays as it is"
+    )
+
     private static func user(_ aliases: Set<String>) -> [AttributeName: String] {
         Dictionary(uniqueKeysWithValues: aliases.map { (AttributeName(aliasPrefix + $0), "") })
     }
@@ -149,7 +177,7 @@ final class Collections {
             scalar.isASCII && scalar.properties.isAlphabetic || ("0"..."9").contains(scalar) ? String(scalar) : "_"
         }
         .joined().lowercased()
-        return name.isEmpty || name == Collection.session ? "collection" : name
+        return ["", Collection.session, Collection.program].contains(name) ? "collection" : name
     }
 }
 

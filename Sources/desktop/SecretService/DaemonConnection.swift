@@ -13,8 +13,25 @@ final class DaemonConnection {
     private var served: BusClient?
     /// The programs that have a connection, the one that was served last at the end.
     private var connected: [BusClient] = []
+    /// Whether each program has items of its own.
+    let isolates: Bool
+    /// The only program that is served, and who connects for it; `nil` if all are.
+    private let only: (program: BusClient, pool: DaemonConnection)?
 
-    init(_ connect: @escaping () throws(CofferError) -> BlockingClient) { self.connect = connect }
+    init(_ connect: @escaping () throws(CofferError) -> BlockingClient, isolates: Bool = false) {
+        self.connect = connect
+        self.isolates = isolates
+        only = nil
+    }
+
+    /// Makes requests on behalf of one program, and none if the daemon does not know which it is.
+    ///
+    /// - Parameter pool: Who connects for it.
+    init(for program: BusClient, by pool: DaemonConnection) {
+        connect = pool.connect
+        isolates = true
+        only = (program, pool)
+    }
 
     /// Makes requests on behalf of a program, as far as the daemon takes them so.
     func serve(_ program: BusClient, _ body: () throws(SystemError) -> Void) throws(SystemError) {
@@ -33,9 +50,16 @@ final class DaemonConnection {
         payload: Secret? = nil,
         passing descriptor: Int32? = nil
     ) throws(CofferError) -> Returned<Parameters.Result> {
-        let own = try ownClient()
-        let client = try served.flatMap { (program) throws(CofferError) in try self.client(for: program) } ?? own
-        return try client.call(params, payload: payload, passing: descriptor)
+        try usedClient().call(params, payload: payload, passing: descriptor)
+    }
+
+    private func usedClient() throws(CofferError) -> BlockingClient {
+        if let (program, pool) = only {
+            guard let client = try pool.client(for: program) else { throw .programUnknown }
+            return client
+        }
+        if let served, let client = try client(for: served) { return client }
+        return try ownClient()
     }
 
     /// The connection of this program: a new one if there is none, or if its daemon has ended meanwhile, because it was
@@ -50,6 +74,7 @@ final class DaemonConnection {
 
     /// The connection for a program; `nil` if its process is not known, or if the daemon takes no requests on its behalf.
     private func client(for program: BusClient) throws(CofferError) -> BlockingClient? {
+        _ = try ownClient()
         guard actsOnBehalf, let process = program.process else { return nil }
         connected.removeAll { $0 === program }
         if let made = program.connection, Self.isOpen(made) {
@@ -59,11 +84,16 @@ final class DaemonConnection {
         program.connection = nil
         let made = try connect()
         do throws(CofferError) {
-            let params = HelloParameters(protocolNumber: Int64(Version.protocolNumber))
-            try made.call(params, passing: process.held.descriptorNumber)
+            let params = HelloParameters(
+                protocolNumber: Int64(Version.protocolNumber),
+                group: isolates ? AccessGroup.ownProgram : nil
+            )
+            let group = try made.call(params, passing: process.held.descriptorNumber).value.group
+            guard program.group == nil || program.group == group else { throw .programUnknown }
+            program.group = group
         } catch {
             guard error.code == .missingEntitlement else { throw error }
-            // It has ended, or is another user's: that stays so.
+            // It has ended, is another user's, or not known by its path: that stays so.
             program.process = nil
             return nil
         }
@@ -141,6 +171,11 @@ final class DaemonConnection {
 }
 
 extension CofferError {
+    static let programUnknown = CofferError(
+        .missingEntitlement,
+        "this Secret Service keeps programs apart, and can't tell which program is calling"
+    )
+
     static let tooLargeForBus = CofferError(
         .dataTooLarge,
         "the secret has more than the \(Limits.serviceSecretBytes) bytes that the bus takes"

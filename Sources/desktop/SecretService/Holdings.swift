@@ -22,9 +22,13 @@ final class Holdings {
     private(set) var state = VaultState.noVault
     private let tell: (Change) -> Void
 
-    init(_ connection: DaemonConnection, tell: @escaping (Change) -> Void) {
+    /// - Parameters:
+    ///   - connection: Who asks the vault.
+    ///   - isOfProgram: Whether one program has all of it.
+    ///   - tell: Gets what others have to be told.
+    init(_ connection: DaemonConnection, isOfProgram: Bool = false, tell: @escaping (Change) -> Void) {
         self.connection = connection
-        collections = Collections(connection)
+        collections = Collections(connection, isOfProgram: isOfProgram)
         vaultItems = VaultItems(connection)
         self.tell = tell
     }
@@ -218,6 +222,7 @@ final class Holdings {
     func removeCollection(_ name: String) throws(CofferError) {
         try load()
         guard name != Collection.session else { throw Self.isSession }
+        try collections.checkChangeable()
         for key in index.items(of: name) { try remove(key) }
         try collections.remove(name)
         if collections.named(name) == nil { tell(.collectionDeleted(name)) }

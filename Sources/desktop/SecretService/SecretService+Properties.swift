@@ -99,7 +99,7 @@ extension SecretService {
     }
 
     private func tell(_ signal: String, _ object: ObjectPath, to parent: ObjectPath) throws {
-        try bus.emit(signal, of: parent.interface, at: parent.path) { (writer) throws(SystemError) in
+        try bus.emit(signal, of: parent.interface, at: parent.path, to: listener) { (writer) throws(SystemError) in
             try writer.objectPath(object.path)
         }
         switch (parent, signal) {
@@ -121,7 +121,7 @@ extension SecretService {
         _ changed: [(name: String, value: PropertyValue)],
         invalidated: String? = nil
     ) throws {
-        try bus.emit("PropertiesChanged", of: Introspection.Interface.properties, at: object.path) {
+        try bus.emit("PropertiesChanged", of: Introspection.Interface.properties, at: object.path, to: listener) {
             (writer) throws(SystemError) in
             try writer.text(object.interface)
             try writer.properties(changed)

@@ -12,16 +12,19 @@ final class SecretService: BusServant {
     let holdings: Holdings
     /// Whether a client's Lock locks the vault; otherwise the service only says that it is locked.
     let locksVault: Bool
+    /// The only client that is told of changes, whose items they are; `nil` for all.
+    let listener: String?
     let asker: Asker
     private var sessions: [Int: TransferSession] = [:]
     private var prompts: [Int: ServicePrompt] = [:]
     private var lastNumber = 0
 
-    init(_ bus: BusConnection, _ holdings: Holdings, locksVault: Bool, _ asker: Asker) {
+    init(_ bus: BusConnection, _ holdings: Holdings, locksVault: Bool, _ asker: Asker, to listener: String? = nil) {
         self.bus = bus
         self.holdings = holdings
         self.locksVault = locksVault
         self.asker = asker
+        self.listener = listener
     }
 
     // MARK: Calls
@@ -184,8 +187,12 @@ final class SecretService: BusServant {
     private func end(_ number: Int, _ outcome: UnlockOutcome) {
         guard let prompt = prompts.removeValue(forKey: number) else { return }
         var result: PropertyValue?
-        if case .unlocked = outcome { result = try? prompt.fulfill() }
-        try? bus.emit("Completed", of: Introspection.Interface.prompt, at: ObjectPath.prompt(number).path) {
+        if case .unlocked = outcome {
+            try? holdings.readState()
+            result = try? prompt.fulfill()
+        }
+        let path = ObjectPath.prompt(number).path
+        try? bus.emit("Completed", of: Introspection.Interface.prompt, at: path, to: listener) {
             (writer) throws(SystemError) in
             try writer.flag(result == nil)
             try (result ?? prompt.unfulfilled).append(to: writer)

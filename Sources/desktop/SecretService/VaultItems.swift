@@ -7,11 +7,14 @@ final class VaultItems: ItemStore {
     init(_ connection: DaemonConnection) { self.connection = connection }
 
     /// The access group of a collection.
-    static func group(of collection: String) -> String { groupPrefix + collection }
+    static func group(of collection: String) -> String {
+        collection == Collection.program ? AccessGroup.ownProgram : groupPrefix + collection
+    }
 
     /// The collection whose items are in an access group; `nil` if the group is no collection's.
     static func collection(of group: String) -> String? {
-        group.hasPrefix(groupPrefix) ? String(group.dropFirst(groupPrefix.count)) : nil
+        if group.hasPrefix(AccessGroup.ownProgram) { return Collection.program }
+        return group.hasPrefix(groupPrefix) ? String(group.dropFirst(groupPrefix.count)) : nil
     }
 
     private static let groupPrefix = "collection:"

@@ -20,6 +20,9 @@ struct SecretServiceProgram: Executable {
     @Flag(help: "When a program locks a collection, only say that it is locked: the vault stays as it is.")
     var keepUnlocked = false
 
+    @Flag(help: "Keep programs apart: each has items of its own, and one that the daemon can't tell has none.")
+    var isolate = false
+
     @Flag(name: .customLong("import"), help: .hidden)
     var isImport = false
 
@@ -32,7 +35,7 @@ struct SecretServiceProgram: Executable {
     @OptionGroup var connection: ConnectionOptions
 
     func validate() throws {
-        try exclude(["--import": isImport], ["--keep-unlocked": keepUnlocked])
+        try exclude(["--import": isImport], ["--keep-unlocked": keepUnlocked, "--isolate": isolate])
         try require("--import", isImport, for: ["--dry-run": dryRun, "--json": json])
     }
 
@@ -44,6 +47,7 @@ struct SecretServiceProgram: Executable {
             { () throws(CofferError) in try connection.connect() },
             environment: { environment($0) },
             locksVault: !keepUnlocked,
+            isolates: isolate,
             report: { Output.report($0) }
         )
     }

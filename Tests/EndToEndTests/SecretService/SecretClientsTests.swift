@@ -4,22 +4,26 @@ import CofferTestSupport
 import Foundation
 import Testing
 
-/// Which programs ask the Secret Service: what the audit says of them.
+/// Which programs ask the Secret Service: what the audit says of them, and how they are kept apart.
 @Suite struct SecretClientsTests {
     private let entitlements: TemporaryDirectory
 
     init() throws { entitlements = try TemporaryDirectory() }
 
     /// Starts a service whose user has a section of its own in the entitlements, as the package's has its unit.
-    private func start(_ line: String) throws -> SecretServiceProcess {
+    private func start(_ line: String, _ options: [String] = []) throws -> SecretServiceProcess {
         let verbs = Verb.allCases.map(\.rawValue).joined(separator: " ")
         let section = "[Client]\nUID=\(geteuid())\nGroups=default *\nVerbs=\(verbs)\n\(line)\n"
         try entitlements.write(section.utf8, to: "service.conf")
-        return try SecretServiceProcess(daemon: ["--entitlements", entitlements.path])
+        return try SecretServiceProcess(options, daemon: ["--entitlements", entitlements.path])
     }
 
     /// The reasons of what is recorded of an action, or the codes of its refusals.
     private static func reasons(_ action: String, _ service: SecretServiceProcess) throws -> [String?] {
+        try records(action, service).map { $0.refusal?.code.rawValue ?? $0.reason }
+    }
+
+    private static func records(_ action: String, _ service: SecretServiceProcess) throws -> [AuditRecord] {
         let client = try service.daemon.connect()
         var records: [AuditRecord] = []
         var after: Int64? = 0
@@ -28,13 +32,14 @@ import Testing
             records += page.records.filter { $0.action == action }
             after = page.next
         }
-        return records.map { $0.refusal?.code.rawValue ?? $0.reason }
+        return records
     }
 
-    private static func reason(_ program: String) throws -> String {
-        let path = URL(filePath: program).resolvingSymlinksInPath().path
-        return "for \(try #require(AccessGroup.program(at: path)))"
+    private static func group(_ program: String) throws -> String {
+        try #require(AccessGroup.program(at: URL(filePath: program).resolvingSymlinksInPath().path))
     }
+
+    private static func reason(_ program: String) throws -> String { "for \(try group(program))" }
 
     @Test func `the audit shows which program has stored, read and locked`() throws {
         let service = try start("OnBehalfOf=yes")
@@ -89,5 +94,62 @@ import Testing
         #expect(try service.run("/usr/bin/dbus-send", words).status == 0)
         let client = try service.daemon.connect()
         #expect(try settles { try client.status().state == .locked })
+    }
+
+    // MARK: Programs that are kept apart
+
+    @Test func `each program that is kept apart finds its own items, and hears of these`() throws {
+        let service = try start("OnBehalfOf=yes", ["--isolate"])
+        let script = #"""
+            own = ROOT + '/collection/program'
+            bus, ear = Bus(), Bus()
+            ear.listen()
+            assert ear.search({}) == ([], [])
+            session = bus.open()
+            item = bus.create('It', {'a': '1'}, b'mine', session, into=own)
+            tool('store', '--label=Theirs', 'a', '1', input=b'theirs')
+            assert tool('lookup', 'a', '1') == b'theirs'
+            assert bus.search({'a': '1'}) == ([item], [])
+            assert bus.secret(item, session) == b'mine'
+            assert bus.answer(own + '/Theirs', 'Item.Delete') == 'UnknownObject'
+            assert Bus().search({'a': '1'}) == ([item], []), 'it is the program that has them'
+            last = bus.create('Last', {}, b'', session, into=own)
+            assert [ear.until('ItemCreated', own), ear.until('ItemCreated', own)] == [item, last]
+            """#
+        #expect(try service.failure(of: script) == nil)
+        let (python, tool) = (try Self.group("/usr/bin/python3"), try Self.group("/usr/bin/secret-tool"))
+        let groups = try Self.records("item.put", service).map { $0.items.first?.group }
+        #expect(groups == [python, tool, python])
+    }
+
+    @Test func `a program that is kept apart has one collection, which stays`() throws {
+        let service = try start("OnBehalfOf=yes", ["--isolate"])
+        let script = #"""
+            own = ROOT + '/collection/program'
+            bus = Bus()
+            item = bus.create('It', {}, b'1', bus.open(), into=own)
+            assert bus.get(ROOT, 'Service', 'Collections') == [own, SESSION]
+            for alias in ['default', 'login']:
+                assert bus.call(ROOT, 'Service.ReadAlias', 's', alias) == own
+            label = {'org.freedesktop.Secret.Collection.Label': ('s', 'Work')}
+            assert bus.answer(ROOT, 'Service.CreateCollection', 'a{sv}s', label, '') == 'InvalidArgs'
+            assert bus.call(ROOT, 'Service.CreateCollection', 'a{sv}s', label, 'default') == (own, '/')
+            assert bus.answer(own, 'Collection.Delete') == 'InvalidArgs'
+            assert bus.search({}) == ([item], [])
+            """#
+        #expect(try service.failure(of: script) == nil)
+    }
+
+    @Test func `where programs are kept apart, one that can't be told has nothing`() throws {
+        let service = try start("", ["--isolate"])
+        let script = #"""
+            bus = Bus()
+            assert bus.answer(ROOT, 'Service.SearchItems', 'a{ss}', {}) == 'AccessDenied'
+            assert bus.answer(ROOT, 'Service.OpenSession', 'sv', 'plain', ('s', '')) == 'AccessDenied'
+            vault = 'org.coffer.Vault'
+            state = bus.call('/org/coffer/Vault', 'Properties.Get', 'ss', vault, 'State', service=vault)
+            assert state == ('s', 'unlocked'), state
+            """#
+        #expect(try service.failure(of: script) == nil)
     }
 }
