@@ -16,7 +16,8 @@ public struct AuditRecord: Hashable, Sendable {
     public var state: VaultState { facts.state }
     /// Why the request was refused; `nil` if it succeeded.
     public package(set) var refusal: AuditedRefusal?
-    /// The number and the reason of the rule that allowed it, or the event that made the daemon act.
+    /// On behalf of which program the client asked, the number and the reason of the rule that allowed it, or the event that
+    /// made the daemon act.
     public var reason: String? { facts.reason }
     /// The number of identical requests, consecutive or not.
     public package(set) var count: Int
