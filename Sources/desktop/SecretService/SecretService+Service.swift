@@ -175,7 +175,8 @@ extension SecretService {
         _ answer: @escaping (BusMessage, Result<Secret, CofferError>) throws -> Void
     ) throws {
         let result = Result { () throws(CofferError) in try holdings.secret(of: key) }
-        guard case .failure(let error) = result, error.code == .interactionRequired,
+        // The connection for the passcode is the service's own, which reaches nothing of a program that is kept apart.
+        guard listener == nil, case .failure(let error) = result, error.code == .interactionRequired,
             [.passcode, .passcodeOrApplicationPassword].contains(error.need)
         else { return try answer(call, result) }
         let held = HeldCall(call)
