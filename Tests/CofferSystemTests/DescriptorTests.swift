@@ -64,6 +64,46 @@ import Testing
         }
     }
 
+    @Test func `writes a few bytes at once to a pipe or a socket, or none`() throws {
+        signal(SIGPIPE, SIG_IGN)
+        let bytes = [UInt8](repeating: 7, count: 64)
+        func refusal(_ number: Int32) -> Int32? {
+            let copy = OwnedDescriptor(owning: fcntl(number, F_DUPFD_CLOEXEC, 3))
+            do throws(SystemError) {
+                try copy.writeAtOnce(bytes.span.bytes)
+                return nil
+            } catch { return error.code }
+        }
+        var buffer = [UInt8](repeating: 0, count: 1 << 20)
+        var ends: [Int32] = [-1, -1]
+        #expect(pipe(&ends) == 0)
+        #expect(refusal(ends[1]) == nil)
+        #expect(read(ends[0], &buffer, buffer.count) == 64 && Array(buffer.prefix(64)) == bytes)
+        let filler = open("/proc/self/fd/\(ends[1])", O_WRONLY | O_NONBLOCK)
+        var room = 0
+        while write(filler, buffer, 4096) == 4096 { room += 4096 }
+        close(filler)
+        #expect(refusal(ends[1]) == EAGAIN)
+        #expect(read(ends[0], &buffer, buffer.count) == room, "it has nothing of what was refused")
+        #expect(fcntl(ends[1], F_GETFL) & O_NONBLOCK == 0, "its owner waits at it as before")
+        close(ends[0])
+        #expect(refusal(ends[1]) == ENXIO)
+        close(ends[1])
+
+        #expect(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
+        #expect(refusal(ends[1]) == nil)
+        #expect(read(ends[0], &buffer, buffer.count) == 64 && Array(buffer.prefix(64)) == bytes)
+        while send(ends[1], buffer, buffer.count, Int32(MSG_DONTWAIT)) > 0 {}
+        while send(ends[1], buffer, 1, Int32(MSG_DONTWAIT)) > 0 {}
+        #expect(refusal(ends[1]) == EAGAIN)
+        close(ends[0])
+        #expect(refusal(ends[1]) == EPIPE)
+        close(ends[1])
+        let device = open("/dev/null", O_WRONLY)
+        #expect(refusal(device) == EINVAL)
+        close(device)
+    }
+
     @Test func `says which system call failed, and why`() throws {
         let directory = try TemporaryDirectory()
         let descriptor = OwnedDescriptor(owning: open(directory.path, O_RDONLY | O_DIRECTORY))

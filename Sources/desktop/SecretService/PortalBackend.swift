@@ -15,6 +15,8 @@ final class PortalBackend: BusServant {
     static let interface = "org.freedesktop.impl.portal.Secret"
     /// The access group of the secrets.
     private static let group = "portal"
+    /// The secret of the programs outside of a sandbox, which have no id: an id has a dot.
+    private static let unsandboxed = "unsandboxed"
 
     private let bus: BusConnection
     private let connection: DaemonConnection
@@ -96,7 +98,7 @@ final class PortalBackend: BusServant {
 
     /// The secret of an application, which is made when it is asked for first.
     private func secret(of application: String) throws(CofferError) -> Secret {
-        let name = try ItemName(application)
+        let name = try ItemName(application.isEmpty ? Self.unsandboxed : application)
         let stored = { () throws(CofferError) in try self.connection.contents(of: name, in: Self.group) }
         if let known = try connection.unlessMissing(stored) { return known }
         let made: Secret
