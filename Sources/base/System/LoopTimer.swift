@@ -5,6 +5,8 @@ package final class LoopTimer: ClockTimer {
     private let descriptor: OwnedDescriptor
     private let loop: EventLoop
     private let watch: EventLoop.Watch
+    /// Whether it may be set: to stop one that is not, the kernel need not be asked.
+    private var isSet = false
 
     /// Makes a timer that is not set.
     ///
@@ -27,6 +29,8 @@ package final class LoopTimer: ClockTimer {
     ///
     /// - Parameter deadline: Nanoseconds since the boot; `nil` stops it.
     package func set(_ deadline: UInt64?) {
+        if deadline == nil && !isSet { return }
+        isSet = deadline != nil
         _ = coffer_timerfd_set(descriptor.number, deadline.map { max($0, 1) } ?? 0)
     }
 
