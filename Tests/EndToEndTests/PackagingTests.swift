@@ -175,7 +175,8 @@ import Testing
             ],
             "coffer-secret-service": [
                 "/usr/bin/coffer-secret-service", "/usr/lib/systemd/user/coffer-secret-service.service",
-                "/usr/share/man/man1/coffer-secret-service.1.gz",
+                "/usr/share/man/man1/coffer-secret-service.1.gz", "/usr/share/xdg-desktop-portal/portals/coffer.portal",
+                "/usr/share/dbus-1/services/org.freedesktop.impl.portal.desktop.coffer.service",
             ],
             "cofferd": [
                 "/usr/bin/cofferd", "/usr/lib/systemd/system/cofferd.service", "/usr/lib/systemd/user/cofferd.socket",
@@ -195,8 +196,8 @@ import Testing
             let contents = try run("dpkg-deb --contents \"$1\"", path).text
             for path in paths { #expect(contents.contains(" .\(path)\n"), "\(path) in \(package)") }
             #expect(contents.contains("/security/pam_coffer.so\n") == (package == "libpam-coffer"))
-            // The files of this directory are those of gnome-keyring and KWallet: a user's own is in their place.
-            #expect(!contents.contains("/dbus-1/services/"))
+            // That file is gnome-keyring's or KWallet's: a user's own is in its place.
+            #expect(!contents.contains("/dbus-1/services/org.freedesktop.secrets.service"))
         }
     }
 }
