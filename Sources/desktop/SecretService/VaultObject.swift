@@ -13,6 +13,8 @@ final class VaultObject: BusServant {
     private let bus: BusConnection
     private let holdings: Holdings
     private let asker: Asker
+    /// The state that the bus was told last.
+    private var told: VaultState?
 
     init(_ bus: BusConnection, _ holdings: Holdings, _ asker: Asker) {
         self.bus = bus
@@ -76,8 +78,10 @@ final class VaultObject: BusServant {
         try tellState()
     }
 
-    /// Tells the bus of the state.
+    /// Tells the bus of the state, if it is another one.
     func tellState() throws(SystemError) {
+        if told == holdings.state { return }
+        told = holdings.state
         try bus.emit("PropertiesChanged", of: Introspection.Interface.properties, at: Self.path) {
             (writer) throws(SystemError) in
             try writer.text(Self.name)
