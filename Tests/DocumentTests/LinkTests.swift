@@ -76,7 +76,7 @@ import Testing
         ("PERFORMANCE.md", 107), ("FILES.md", 262), ("AUDIT.md", 120), ("RULES.md", 105),
         ("PASSWORDS.md", 80), ("IMPORT.md", 90), ("BACKUP.md", 190), ("MOUNT.md", 140),
         ("SESSIONS.md", 80), ("TASKS.md", 60), ("PROGRAMS.md", 180),
-        ("CREDENTIAL-HELPERS.md", 70), ("SSH-AGENT.md", 90), ("SECRET-SERVICE.md", 160),
+        ("CREDENTIAL-HELPERS.md", 70), ("SSH-AGENT.md", 90), ("SECRET-SERVICE.md", 205),
         ("CREDENTIALS.md", 90), ("EVENTS.md", 105), ("ORDER.md", 80), ("FOUNDATION.md", 205), ("README.md", 57),
         ("GLOSSARY.md", 50), ("EXCHANGES.md", 960), ("TRASH.md", 90), ("VERSIONS.md", 60), ("SNAPSHOTS.md", 70),
     ])
