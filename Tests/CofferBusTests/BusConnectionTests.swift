@@ -111,7 +111,7 @@ import Testing
                 }
             ),
             (
-                "ay", { (writer) throws(SystemError) in try writer.bytes([0, 255, 7].span.bytes) },
+                "ay", { (writer) throws(SystemError) in try writer.bytes(([0, 255, 7] as [UInt8]).span.bytes) },
                 { message in
                     let found = try message.secret(upTo: 3)?.exposeBytes()
                     #expect(found == [0, 255, 7])

@@ -34,7 +34,7 @@ import Testing
     @Test func `a caller can't break the line of what it says`() {
         let asked = Question.unlock(for: "a\nGETPIN", reason: "b\u{1B}[2J%0A")
         let line = AssuanText.command("SETDESC", asked.text)
-        #expect(line == #"SETDESC 'a\nGETPIN' asks to unlock the vault.%0AIt says: 'b\u{1b}[2J%250A'"#)
+        #expect(line == #"SETDESC 'a\nGETPIN' asks to unlock the vault.%0AIt says: 'b\u{1B}[2J%250A'"#)
     }
 
     private func decoded(_ text: String) -> String? {

@@ -71,9 +71,9 @@ import Testing
         // It does not read yet, and the daemon waits neither for it nor for those that wait.
         #expect(try owner.status().state == .locked)
         #expect(refused.readAll().count > Limits.credentialBytes)
-        let areWaiting = waiting.allSatisfy { $0.waits }
-        #expect(areWaiting)
         let refusals = try owner.auditRecords().records.compactMap(\.refusal)
+        let areWaiting = waiting.allSatisfy { $0.waits }
+        #expect(areWaiting, "\(refusals)")
         #expect(refusals.filter { $0.code == .notAvailable }.count == 1)
 
         try owner.unlock()

@@ -78,8 +78,8 @@ import Testing
             "CofferBackup", "CofferBackupCommands", "CofferBus", "CofferCommandSupport", "CofferCommands",
             "CofferCrypto", "cofferd", "CofferFileContent", "CofferFiles", "CofferHandlers", "CofferImportExport",
             "CofferKernelFiles", "CofferLogind", "CofferProcesses", "CofferPrompter", "CofferProvision",
-            "CofferSecretFormats", "CofferSSHAgent", "CofferSystem", "CofferTerminal", "CofferVault",
-            "CofferVaultCommands",
+            "CofferSecretFormats", "CofferSecretService", "CofferSSHAgent", "CofferSystem", "CofferTerminal",
+            "CofferVault", "CofferVaultCommands",
         ],
         "Synchronization": [
             "CofferBackup", "CofferClient", "CofferCommandSupport", "CofferCrypto", "cofferd", "CofferFileContent",
