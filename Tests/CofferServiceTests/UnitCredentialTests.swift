@@ -3,52 +3,37 @@ import CofferCore
 import CofferService
 import CofferSystem
 import CofferTestSupport
-import CofferWire
 import Foundation
 import Testing
 
 /// Service managers that ask for credentials of units.
 @Suite struct UnitCredentialTests {
-    /// A service manager's connection, from the address that names the unit and the credential.
-    private final class Manager {
-        private let number: Int32
-
-        init(at path: String) throws {
-            number = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-            var timeout = timeval(tv_sec: 120, tv_usec: 0)
-            setsockopt(number, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
-            try Self.withAddress("\0\(UUID().uuidString)/unit/web.service/token") { bind(number, $0, $1) }
-            try Self.withAddress(path) { connect(number, $0, $1) }
-        }
-
-        private static func withAddress(_ name: String, _ call: (UnsafePointer<sockaddr>, socklen_t) -> Int32) throws {
-            var address = sockaddr_un()
-            address.sun_family = sa_family_t(AF_UNIX)
-            withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: name.utf8) }
-            // Without a NUL at the end, which would be a part of an abstract address.
-            let size = socklen_t(MemoryLayout<sa_family_t>.size + name.utf8.count)
-            let code = withUnsafePointer(to: &address) { pointer in
-                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { call($0, size) }
-            }
-            guard code == 0 else { throw SystemError("socket") }
-        }
-
-        /// Whether nothing has come.
-        var waits: Bool {
-            var byte: UInt8 = 0
-            return recv(number, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) < 0 && errno == EAGAIN
-        }
-
-        /// Reads to the end.
-        func readAll() -> [UInt8] {
-            var all: [UInt8] = []
-            var piece = [UInt8](repeating: 0, count: 65_536)
-            while case let count = read(number, &piece, piece.count), count > 0 { all += piece.prefix(count) }
-            return all
-        }
-
-        deinit { close(number) }
-    }
+    /// Connects a number of times from the address that names the unit and the credential, in a process of its own; of those
+    /// but the last, which it reads to the end at once, it prints for a line how many have nothing, and then what all of
+    /// them have got.
+    private static let managers = #"""
+        import socket, sys, uuid
+        def connect():
+            one = socket.socket(socket.AF_UNIX)
+            one.bind(f'\0{uuid.uuid4()}/unit/web.service/token')
+            one.connect(sys.argv[1])
+            return one
+        def read(one):
+            return b''.join(iter(lambda: one.recv(65536), b''))
+        def waits(one):
+            try:
+                one.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
+                return False
+            except BlockingIOError:
+                return True
+        waiting = [connect() for _ in range(int(sys.argv[2]))]
+        print(len(read(connect())), flush=True)
+        sys.stdin.readline()
+        print(sum(waits(one) for one in waiting), flush=True)
+        sys.stdin.readline()
+        contents = {read(one) for one in waiting + [connect()]}
+        print(contents, flush=True)
+        """#
 
     @Test func `beyond the most units that may wait, one more is refused, and says so; all others are served`() throws {
         let next = Shared(HeldServer.owner)
@@ -66,19 +51,26 @@ import Testing
         server.perform { server in try? server.serve(UnixSocket.listen(at: path), for: .serviceManagers) }
         try owner.lock(graceSeconds: 0)
 
-        let waiting = try (0..<Limits.credentialConnections).map { _ in try Manager(at: path) }
-        let refused = try Manager(at: path)
-        // It does not read yet, and the daemon waits neither for it nor for those that wait.
+        let (managers, input, output) = (Process(), Pipe(), Pipe())
+        managers.executableURL = URL(filePath: "/usr/bin/python3")
+        managers.arguments = ["-c", Self.managers, path, "\(Limits.credentialConnections)"]
+        (managers.standardInput, managers.standardOutput) = (input, output)
+        try managers.run()
+        defer { managers.terminate() }
+        func line() -> String {
+            String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
+        }
+        // One more is refused, and reads that; the daemon waits neither for it nor for those that wait.
+        let refusalBytes = try #require(Int(line().dropLast()))
+        #expect(refusalBytes > Limits.credentialBytes)
         #expect(try owner.status().state == .locked)
-        #expect(refused.readAll().count > Limits.credentialBytes)
+        input.fileHandleForWriting.write(Data("\n".utf8))
+        #expect(line() == "\(Limits.credentialConnections)\n")
         let refusals = try owner.auditRecords().records.compactMap(\.refusal)
-        let areWaiting = waiting.allSatisfy { $0.waits }
-        #expect(areWaiting, "\(refusals)")
         #expect(refusals.filter { $0.code == .notAvailable }.count == 1)
 
         try owner.unlock()
-        let content = Array("worth waiting".utf8)
-        #expect(waiting.allSatisfy { $0.readAll() == content })
-        #expect(try Manager(at: path).readAll() == content)
+        input.fileHandleForWriting.write(Data("\n".utf8))
+        #expect(line() == "{b'worth waiting'}\n")
     }
 }

@@ -49,7 +49,9 @@ package final class SecretServiceProcess {
         // Foundation passes on the signals that the threads of tasks block.
         process.executableURL = URL(filePath: "/usr/bin/env")
         process.arguments = ["--default-signal", "\(Project.binaries)/coffer-secret-service"] + arguments
-        process.environment = environment.merging(variables) { $1 }
+        // It has a screen, and no pinentry: nobody can be asked.
+        let alone = ["PATH": daemon.directory.path, "DISPLAY": ":0"]
+        process.environment = environment.merging(alone) { $1 }.merging(variables) { $1 }
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle(forWritingAtPath: try daemon.directory.write([], to: "service.err"))
@@ -124,15 +126,17 @@ package final class SecretServiceProcess {
 
     /// Runs a script of Python with the functions of `calls.py`, which ends at the first assertion that does not hold.
     ///
-    /// - Returns: What it has written to standard error; `nil` if it ended well, and the service still runs.
-    package func failure(of script: String, _ arguments: [String] = []) throws -> String? {
+    /// - Throws: What it has written to standard error.
+    package func perform(_ script: String, _ arguments: [String] = []) throws {
         let result = try result(of: script, arguments)
-        if !isRunning { return "the service has ended: \(errors)\(result.errors)" }
-        return result.status == 0 ? nil : "status \(result.status): \(result.text)\(result.errors)\(errors)"
+        if !isRunning { throw ServiceError("the service has ended: \(errors)\(result.errors)") }
+        guard result.status == 0 else {
+            throw ServiceError("status \(result.status): \(result.text)\(result.errors)\(errors)")
+        }
     }
 }
 
-/// A service that could not be started.
+/// A service that could not be started, or does something else than a script expects.
 package struct ServiceError: Error, CustomStringConvertible {
     package let description: String
 

@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("PROTOCOL.md", 480), ("KEYS.md", 240), ("FORMATS.md", 430), ("CLI.md", 295), ("THREATS.md", 155),
+        ("PROTOCOL.md", 480), ("KEYS.md", 240), ("FORMATS.md", 430), ("CLI.md", 295), ("THREATS.md", 160),
         ("KEYCHAIN.md", 180), ("ACCESS-CONTROL.md", 90), ("ACCESS.md", 220), ("DOCTOR.md", 120),
         ("PERFORMANCE.md", 107), ("FILES.md", 262), ("AUDIT.md", 120), ("RULES.md", 105),
         ("PASSWORDS.md", 80), ("IMPORT.md", 90), ("BACKUP.md", 190), ("MOUNT.md", 140),

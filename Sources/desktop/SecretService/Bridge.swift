@@ -114,14 +114,7 @@ package final class Bridge {
         )
         retryTimer = try LoopTimer(on: loop) { [unowned self] in watchVault() }
         try bus.subscribe("type='signal',sender='\(BusConnection.busName)',member='NameOwnerChanged',arg2=''")
-        for name in [SecretService.busName, VaultObject.name, PortalBackend.name] {
-            let call = try bus.callBus("RequestName") { (writer) throws(SystemError) in
-                try writer.text(name)
-                // Not behind another owner, who would then leave it to this one at any time.
-                try writer.number(4)
-            }
-            nameCalls[call] = name
-        }
+        try request(SecretService.busName, on: bus)
         watchVault()
     }
 
@@ -161,7 +154,9 @@ package final class Bridge {
                 if watcher == nil { watchVault() }
                 try servants.clients.receive(message)
             } else if let call = message.answeredCall {
-                if let name = nameCalls.removeValue(forKey: call) { receive(name, message) }
+                if let name = nameCalls.removeValue(forKey: call) {
+                    try receive(name, message, on: servants.bus)
+                }
                 servants.asker.take(message, to: call)
                 try servants.clients.take(message, to: call)
             } else if message.sender == BusConnection.busName, let name = try? message.text() {
@@ -172,10 +167,23 @@ package final class Bridge {
         }
     }
 
-    /// Takes the answer to the request for a name.
-    private func receive(_ name: String, _ answer: BusMessage) {
+    private func request(_ name: String, on bus: BusConnection) throws(SystemError) {
+        let call = try bus.callBus("RequestName") { (writer) throws(SystemError) in
+            try writer.text(name)
+            // Not behind another owner, who would then leave it to this one at any time.
+            try writer.number(4)
+        }
+        nameCalls[call] = name
+    }
+
+    /// Takes the answer to the request for a name: who has the first gets the others.
+    private func receive(_ name: String, _ answer: BusMessage, on bus: BusConnection) throws(SystemError) {
         let owner: UInt32 = 1
-        if (try? answer.number()) == owner { return }
+        if (try? answer.number()) == owner {
+            if name != SecretService.busName { return }
+            for other in [VaultObject.name, PortalBackend.name] { try request(other, on: bus) }
+            return
+        }
         let error = CofferError(
             .notAvailable,
             "another program has the name \(name) on this bus",

@@ -48,6 +48,7 @@ struct MovingInScene {
     ///
     /// The threads of tests block signals, and so would all that they start.
     private static let functions = #"""
+        export LC_ALL=C.UTF-8
         owned() {
             [[ $(dbus-send --session --print-reply --dest=org.freedesktop.DBus / \
                 org.freedesktop.DBus.NameHasOwner "string:$1") == *true* ]]

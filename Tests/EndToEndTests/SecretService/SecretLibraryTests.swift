@@ -72,6 +72,6 @@ import Testing
             bus = Bus()
             assert bus.get(ROOT, 'Service', 'Collections') == [LOGIN, SESSION]
             """
-        #expect(try service.failure(of: script) == nil)
+        try service.perform(script)
     }
 }

@@ -41,7 +41,7 @@ import Testing
             assert bus.secret(item, session) == b'secret' and bus.secret(large, session) == b'x' * 100000
             assert bus.call(ROOT, 'Service.Unlock', 'ao', paths) == (paths, '/')
             """#
-        #expect(try service.failure(of: script) == nil)
+        try service.perform(script)
     }
 
     @Test(arguments: [1, 100_000])
@@ -71,7 +71,7 @@ import Testing
             assert reads(True) == 'IsLocked' and reads(False) is None
             assert bus.secret(item, session) == secret
             """#
-        #expect(try service.failure(of: script, ["\(count)"]) == nil)
+        try service.perform(script, ["\(count)"])
     }
 
     @Test func `a new secret is readable when the former one was`() throws {
@@ -87,7 +87,7 @@ import Testing
             settles(lambda: bus.get(LOGIN, 'Collection', 'Locked'))
             assert bus.secret(item, session) == b'2'
             """#
-        #expect(try service.failure(of: script) == nil)
+        try service.perform(script)
     }
 
     @Test func `before the first unlock a search is an error, and never an empty answer`() throws {
@@ -95,7 +95,7 @@ import Testing
             bus = Bus()
             bus.create('It', {'k': '1'}, b'secret', bus.open())
             """#
-        #expect(try service.failure(of: before) == nil)
+        try service.perform(before)
         try service.daemon.restart()
         let locked = #"""
             bus = Bus()
@@ -116,7 +116,7 @@ import Testing
             settles(lambda: not bus.get(LOGIN, 'Collection', 'Locked'))
             assert set(bus.search({'k': '1'})[0]) == {LOGIN + '/It', held}
             """#
-        #expect(try service.failure(of: locked) == nil)
+        try service.perform(locked)
     }
 
     @Test func `while there is no daemon each answer is an error, and afterwards all is as before`() throws {
@@ -124,7 +124,7 @@ import Testing
             bus = Bus()
             bus.create('It', {'k': '1'}, b'secret', bus.open())
             """#
-        #expect(try service.failure(of: before) == nil)
+        try service.perform(before)
         service.daemon.kill()
         let without = #"""
             bus = Bus()
@@ -137,7 +137,7 @@ import Testing
             held = bus.create('Held', {'k': '1'}, b'held', session, into=SESSION)
             assert bus.secret(held, session) == b'held'
             """#
-        #expect(try service.failure(of: without) == nil)
+        try service.perform(without)
         try service.daemon.restart()
         let after = #"""
             unlock()
@@ -147,7 +147,7 @@ import Testing
             settles(lambda: item in bus.search({'k': '1'})[0])
             assert bus.secret(item, bus.open()) == b'secret'
             """#
-        #expect(try service.failure(of: after) == nil)
+        try service.perform(after)
     }
 
     @Test func `Lock locks the vault, but not for the collection session alone`() throws {
@@ -163,7 +163,7 @@ import Testing
                 unlock()
                 settles(lambda: not bus.get(LOGIN, 'Collection', 'Locked'))
             """#
-        #expect(try service.failure(of: script) == nil)
+        try service.perform(script)
     }
 
     @Test func `Lock leaves the vault as it is where the service is started so`() throws {
@@ -176,7 +176,7 @@ import Testing
             assert '"unlocked"' in coffer('status', '--json'), coffer('status', '--json')
             assert bus.secret(item, session) == b'1'
             """#
-        #expect(try service.failure(of: script) == nil)
+        try service.perform(script)
     }
 
     @Test func `a vault without a passcode serves as one that is unlocked`() throws {
@@ -189,6 +189,6 @@ import Testing
             assert not bus.get(LOGIN, 'Collection', 'Locked')
             assert bus.call(ROOT, 'Service.Unlock', 'ao', [LOGIN]) == ([LOGIN], '/')
             """#
-        #expect(try service.failure(of: script) == nil)
+        try service.perform(script)
     }
 }

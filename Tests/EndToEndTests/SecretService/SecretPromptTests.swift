@@ -52,10 +52,10 @@ import Testing
         service = try SecretServiceProcess(variables: pinentry.variables)
     }
 
-    private func failure(of script: String, answering answers: [String]) throws -> String? {
+    private func perform(_ script: String, answering answers: [String]) throws {
         try pinentry.answer(answers)
         let arguments = [pinentry.directory.path, "\(service.daemon.processID)"]
-        return try service.failure(of: "\(Self.words)\n\(script)", arguments)
+        try service.perform("\(Self.words)\n\(script)", arguments)
     }
 
     @Test func `a program gets a secret of a locked vault once the passcode is right`() throws {
@@ -65,7 +65,7 @@ import Testing
             assert tool('lookup', 'user', 'ann') == b's3cret'
             assert coffer('status').startswith('state:     unlocked')
             """#
-        #expect(try failure(of: script, answering: ["wrong", DaemonProcess.passcode]) == nil)
+        try perform(script, answering: ["wrong", DaemonProcess.passcode])
         let asker = "'/usr/bin/secret-tool' asks to unlock the vault."
         #expect(pinentry.told("SETDESC") == [asker, asker])
         #expect(pinentry.told("SETERROR").count == 1)
@@ -79,7 +79,7 @@ import Testing
             assert tool('lookup', 'user', 'ann') is None
             assert coffer('status').startswith('state:     locked')
             """#
-        #expect(try failure(of: script, answering: ["cancel"]) == nil)
+        try perform(script, answering: ["cancel"])
         #expect(pinentry.count == 1)
     }
 
@@ -102,7 +102,7 @@ import Testing
             settles(has_ended)
             assert state(bus) == 'locked'
             """#
-        #expect(try failure(of: script, answering: [FakePinentry.waiting]) == nil)
+        try perform(script, answering: [FakePinentry.waiting])
         #expect(pinentry.count == 1)
     }
 
@@ -123,7 +123,7 @@ import Testing
             settles(has_ended)
             assert state(three) == 'locked'
             """#
-        #expect(try failure(of: script, answering: [FakePinentry.waiting]) == nil)
+        try perform(script, answering: [FakePinentry.waiting])
         #expect(pinentry.count == 1)
     }
 
@@ -143,7 +143,7 @@ import Testing
                 assert not dismissed and result == ('ao', [LOGIN]), (dismissed, result)
             settles(has_ended)
             """#
-        #expect(try failure(of: script, answering: [FakePinentry.waiting]) == nil)
+        try perform(script, answering: [FakePinentry.waiting])
         #expect(pinentry.count == 1)
     }
 
@@ -159,7 +159,7 @@ import Testing
             dismissed, result = bus.until('Completed', prompt)
             assert not dismissed and result == ('ao', [LOGIN]), (dismissed, result)
             """#
-        #expect(try failure(of: script, answering: ["cancel"]) == nil)
+        try perform(script, answering: ["cancel"])
         #expect(pinentry.count == 0)
     }
 
@@ -181,7 +181,7 @@ import Testing
             dismissed, result = asking.until('Completed', prompt)
             assert not dismissed, result
             """#
-        #expect(try failure(of: script, answering: [DaemonProcess.passcode]) == nil)
+        try perform(script, answering: [DaemonProcess.passcode])
     }
 
     @Test func `without a pinentry a prompt is dismissed, and the service says why`() throws {
@@ -202,7 +202,7 @@ import Testing
                 assert "'pinentry' can't be started" in refused.text, refused
             """#
         let arguments = [empty.path, "\(service.daemon.processID)"]
-        #expect(try service.failure(of: "\(Self.words)\n\(script)", arguments) == nil)
+        try service.perform("\(Self.words)\n\(script)", arguments)
         #expect(service.errors.contains("can't ask: 'pinentry' can't be started"))
     }
 }
@@ -229,7 +229,7 @@ extension SecretPromptTests {
             assert len(lines('pids')) == 5
             """#
         let answers = ["wrong", DaemonProcess.passcode, DaemonProcess.passcode, "cancel", "cancel"]
-        #expect(try failure(of: Self.careful + script, answering: answers) == nil)
+        try perform(Self.careful + script, answering: answers)
         let questions = pinentry.told("SETDESC")
         #expect(questions.count == 5)
         #expect(questions.allSatisfy { $0.hasSuffix(" asks to read 'careful', which needs the passcode.") })
@@ -243,7 +243,7 @@ extension SecretPromptTests {
             assert list(secrets) == [plain], secrets
             assert bus.secret(plain, session) == b'plain'
             """#
-        #expect(try failure(of: Self.careful + script, answering: ["cancel"]) == nil)
+        try perform(Self.careful + script, answering: ["cancel"])
         #expect(pinentry.count == 0)
     }
 
@@ -260,7 +260,7 @@ extension SecretPromptTests {
             assert answers == ['IsLocked'], answers
             settles(has_ended)
             """#
-        #expect(try failure(of: Self.careful + script, answering: [FakePinentry.waiting]) == nil)
+        try perform(Self.careful + script, answering: [FakePinentry.waiting])
     }
 
     @Test func `the question for an item ends when its client has left the bus`() throws {
@@ -273,6 +273,6 @@ extension SecretPromptTests {
             settles(has_ended)
             assert bus.secret(plain, session) == b'plain'
             """#
-        #expect(try failure(of: Self.careful + script, answering: [FakePinentry.waiting]) == nil)
+        try perform(Self.careful + script, answering: [FakePinentry.waiting])
     }
 }

@@ -91,7 +91,7 @@ import Testing
     private static func service(in state: String) throws -> SecretServiceProcess {
         if state == "noVault" { return try SecretServiceProcess(hasVault: false) }
         let service = try SecretServiceProcess(passcode: state == "noPasscode" ? nil : DaemonProcess.passcode)
-        #expect(try service.failure(of: setup) == nil)
+        try service.perform(setup)
         switch state {
         case "locked":
             _ = try service.daemon.coffer(["lock", "--now"])
@@ -108,7 +108,7 @@ import Testing
     }
 
     private static func wait(for condition: String, _ service: SecretServiceProcess) throws {
-        #expect(try service.failure(of: "bus = Bus()\nsettles(lambda: \(condition))") == nil)
+        try service.perform("bus = Bus()\nsettles(lambda: \(condition))")
     }
 
     @Test(arguments: columns) func `each call does in each state what the page says`(state: String) throws {

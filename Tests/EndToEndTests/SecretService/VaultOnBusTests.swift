@@ -19,7 +19,7 @@ import Testing
             assert state() == 'locking'
             """#
         let service = try SecretServiceProcess()
-        #expect(try service.failure(of: Self.calls + script) == nil)
+        try service.perform(Self.calls + script)
     }
 
     @Test func `who locks what is locked, or unlocks what is not, is answered at once`() throws {
@@ -36,15 +36,15 @@ import Testing
                     assert refused.name == error, (call, refused)
             """#
         let service = try SecretServiceProcess()
-        #expect(try service.failure(of: Self.calls + script) == nil)
+        try service.perform(Self.calls + script)
     }
 
     @Test func `the state is that of the vault, also one without a passcode and one before its first unlock`() throws {
         let service = try SecretServiceProcess()
         let open = try SecretServiceProcess(passcode: nil)
-        #expect(try open.failure(of: Self.calls + "assert state() == 'noPasscode'") == nil)
+        try open.perform(Self.calls + "assert state() == 'noPasscode'")
         try service.daemon.restart()
-        #expect(try service.failure(of: Self.calls + "settles(lambda: state() == 'beforeFirstUnlock')") == nil)
+        try service.perform(Self.calls + "settles(lambda: state() == 'beforeFirstUnlock')")
     }
 
     private static let calls = #"""
