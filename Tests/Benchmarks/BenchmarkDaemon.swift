@@ -69,16 +69,7 @@ final class BenchmarkDaemon {
     /// The memory of the daemon.
     ///
     /// It includes libraries and the pages of the C library that are shared with other processes.
-    func memory() throws -> Memory {
-        let status = try String(contentsOfFile: "/proc/\(processID)/status", encoding: .utf8)
-        func kibibytes(_ name: String) throws -> Int {
-            let line = status.split(separator: "\n").first { $0.hasPrefix("\(name):") }
-            guard let number = line?.split(whereSeparator: \.isWhitespace).dropFirst().first, let count = Int(number)
-            else { throw CofferError(.internal, "the kernel says nothing about '\(name)'") }
-            return count
-        }
-        return Memory(resident: try kibibytes("VmRSS"), most: try kibibytes("VmHWM"))
-    }
+    func memory() throws -> Memory { try Memory(of: processID) }
 
     /// Resets the kernel's record of the peak, if it permits that: the daemon is protected from other
     /// processes.
@@ -98,6 +89,20 @@ struct Memory {
     let resident: Int
     /// The peak.
     let most: Int
+}
+
+extension Memory {
+    /// Asks the kernel.
+    init(of processID: Int32) throws {
+        let status = try String(contentsOfFile: "/proc/\(processID)/status", encoding: .utf8)
+        func kibibytes(_ name: String) throws -> Int {
+            let line = status.split(separator: "\n").first { $0.hasPrefix("\(name):") }
+            guard let number = line?.split(whereSeparator: \.isWhitespace).dropFirst().first, let count = Int(number)
+            else { throw CofferError(.internal, "the kernel says nothing about '\(name)'") }
+            return count
+        }
+        self.init(resident: try kibibytes("VmRSS"), most: try kibibytes("VmHWM"))
+    }
 }
 
 /// The assignment of cores.

@@ -42,7 +42,8 @@ enum Benchmarks {
     static var all: [any Benchmark.Type] {
         [
             AuditBenchmark.self, BackupBenchmark.self, CLIBenchmark.self, FairnessBenchmark.self, FilesBenchmark.self,
-            KeychainBenchmark.self, KeysBenchmark.self, MountBenchmark.self, StartBenchmark.self,
+            KeychainBenchmark.self, KeysBenchmark.self, MountBenchmark.self, SecretServiceBenchmark.self,
+            StartBenchmark.self,
         ]
     }
     private static let figuresName = "figures"
@@ -56,6 +57,7 @@ enum Benchmarks {
         if let side = words.first.flatMap(KeychainSide.init(rawValue:)), side != .coffer, words.count == 3 {
             unsafe floor_serve(words[1], words[2], side == .equal ? 1 : 0)
         }
+        if words.first == LibsecretClient.name { return LibsecretClient.serve() }
         if words.first == FairnessBenchmark.busyName {
             return attempt { try FairnessBenchmark.serveBusily(Array(words.dropFirst())) }
         }

@@ -101,7 +101,7 @@ struct Target {
 // MARK: - The targets
 
 extension Target {
-    static let all = keychain + files + mount + backup + keys + beside + programs + information
+    static let all = keychain + files + mount + backup + keys + beside + programs + secretService + information
 
     private static let keychain = [
         beside(equal, "`item.get` and `keychain.find`, one client, latency", .atMost(1.5), of: get, find, "latency"),
@@ -411,6 +411,34 @@ extension Target {
             of: ["item.list, the first page"],
             items: 100_000...100_000,
             scale: 1e3
+        ),
+    ]
+
+    private static let secretService = [
+        Target(
+            "look-ups through libsecret, rate to gnome-keyring of 100 items",
+            .atLeast(2),
+            of: ["secret service: look-up rate to gnome-keyring"],
+            items: 100...100
+        ),
+        Target(
+            "look-ups through libsecret, rate to gnome-keyring of 10,000 items",
+            .atLeast(5),
+            of: ["secret service: look-up rate to gnome-keyring"],
+            items: 10_000...10_000
+        ),
+        Target(
+            "a store through libsecret at 10,000 and 100,000 items, time to that at 100",
+            .atMost(1.25),
+            of: ["secret service: store latency to that at the fewest items"],
+            items: 10_000...100_000
+        ),
+        Target(
+            "memory of `coffer-secret-service` after one look-up, 100 items, MiB",
+            .atMost(12),
+            of: ["secret service: memory"],
+            items: 0...100,
+            scale: mebibyte
         ),
     ]
 }

@@ -4,7 +4,7 @@
 #include <dlfcn.h>
 #include <stdio.h>
 
-// gnome-keyring by its own client library, libsecret, which is loaded where it is installed and missed nowhere else. What
+// A Secret Service by its client library, libsecret, which is loaded where it is installed and missed nowhere else. What
 // is declared here of GLib and of libsecret is as their headers have it, and no more than is called.
 
 enum { schema_flags_none = 0, schema_attribute_string = 0 };
@@ -99,7 +99,7 @@ static uint64_t carry_out(enum operation operation, uint64_t item) {
     library.release_table(attributes);
     if (is_done) return taken;
     snprintf(
-        trouble, sizeof trouble, "gnome-keyring and '%s': %s", account,
+        trouble, sizeof trouble, "the Secret Service and '%s': %s", account,
         error != NULL ? error->message : "it does not have it"
     );
     return 0;

@@ -1,5 +1,5 @@
 // What the benchmarks have of C: the load that clients make, the daemons that everything is compared with, and the
-// client of gnome-keyring.
+// client of a Secret Service.
 #ifndef C_BENCHMARKS_H
 #define C_BENCHMARKS_H
 
@@ -68,7 +68,7 @@ void floor_fill(const char *database_path, const char *schema, uint64_t items, u
 /// Serves a database at a socket, with equal work or without, until the process ends.
 _Noreturn void floor_serve(const char *database_path, const char *socket_path, int equal);
 
-// MARK: gnome-keyring
+// MARK: libsecret
 
 /// Loads libsecret. Returns whether it is installed.
 int keyring_load(void);
