@@ -7,12 +7,12 @@ import Testing
 @Suite struct SessionItemsTests {
     private let items = SessionItems()
 
-    private static func item(bytes count: Int) throws -> NewItem {
+    private static func item(bytes count: Int, label: String = "") throws -> NewItem {
         let bytes = [UInt8](repeating: 1, count: count)
         return NewItem(
-            label: "",
+            label: label,
             attributes: [:],
-            contentType: "text/plain",
+            contentType: "",
             secret: try Secret(copying: bytes.span.bytes)
         )
     }
@@ -54,5 +54,15 @@ import Testing
         #expect(try add(bytes: half) != second)
         #expect(isRefused { () throws(CofferError) in try items.remove(second) } == false)
         #expect(throws: CofferError(.itemNotFound, "")) { try items.item(second) }
+    }
+
+    @Test func `their texts count as their secrets do`() throws {
+        let half = String(repeating: "l", count: Limits.sessionItemBytes / 2)
+        let item = try Self.item(bytes: Limits.sessionItemBytes / 2, label: half)
+        let more = try Self.item(bytes: Limits.sessionItemBytes / 2, label: half + "l")
+        #expect(isRefused { () throws(CofferError) in _ = try items.add(more, to: "session") })
+        _ = try items.add(item, to: "session")
+        let one = try Self.item(bytes: 0, label: "l")
+        #expect(isRefused { () throws(CofferError) in _ = try items.add(one, to: "session") })
     }
 }

@@ -14,5 +14,6 @@ package struct BusFailure: Error, Equatable, Sendable {
         self.init("\(BusConnection.busName).Error.\(word)", text)
     }
 
+    static let tooMuch = BusFailure(bus: "LimitsExceeded", "the arguments are longer than is taken")
     package static let wrongArguments = BusFailure(bus: "InvalidArgs", "the arguments are not those of the method")
 }

@@ -1,4 +1,5 @@
 internal import CSystemd
+internal import CofferCore
 package import CofferMemory
 package import CofferSystem
 internal import Glibc
@@ -53,6 +54,7 @@ package struct BusMessage {
         guard unsafe sd_bus_message_read_basic(message, CChar(type), &text) > 0, let text = unsafe text else {
             throw .wrongArguments
         }
+        guard unsafe strlen(text) <= Limits.busTextBytes else { throw .tooMuch }
         return unsafe String(cString: text)
     }
 
@@ -169,6 +171,7 @@ package struct BusMessage {
         try enterArray(of: "{ss}")
         while !isAtEnd {
             try enterEntry(of: "ss")
+            guard texts.count < Limits.busTexts else { throw .tooMuch }
             let name = try text()
             texts[name] = try text()
             try leave()
@@ -181,7 +184,10 @@ package struct BusMessage {
     package func objectPaths() throws(BusFailure) -> [String] {
         var paths: [String] = []
         try enterArray(of: "o")
-        while !isAtEnd { paths.append(try objectPath()) }
+        while !isAtEnd {
+            guard paths.count < Limits.busPaths else { throw .tooMuch }
+            paths.append(try objectPath())
+        }
         try leave()
         return paths
     }

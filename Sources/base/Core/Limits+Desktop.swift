@@ -3,6 +3,14 @@
 extension Limits {
     /// The bytes of a secret that the Secret Service takes and gives.
     package static let serviceSecretBytes = 1 << 20
+    /// The bytes of the secrets in one answer of the Secret Service: the bus ends a connection over larger messages.
+    package static let serviceAnswerBytes = 16 << 20
+    /// The bytes of a text that is read from a bus, and how many texts with names, and paths, are read of one message.
+    package static let busTextBytes = 64 << 10
+    package static let busTexts = 1024
+    package static let busPaths = 128 << 10
+    /// Nanoseconds until a call has a vault that can't be reached tried again.
+    package static let vaultRetryNanoseconds: UInt64 = 1_000_000_000
     /// The items of the collection that is in memory.
     package static let sessionItems = 1024
     /// The bytes of the secrets of that collection.

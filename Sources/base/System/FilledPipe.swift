@@ -29,13 +29,10 @@ extension OwnedDescriptor {
             guard sent == bytes.byteCount else { throw SystemError("send", code: sent < 0 ? errno : EAGAIN) }
             return
         }
-        var facts = stat()
-        guard unsafe fstat(number, &facts) == 0, facts.st_mode & S_IFMT == S_IFIFO else {
-            throw SystemError("write", code: EINVAL)
-        }
-        // Whether a write waits is said of the open file, which is the owner's as well: this one opens it anew.
-        let opened = unsafe Glibc.open("/proc/self/fd/\(number)", O_WRONLY | O_NONBLOCK | O_CLOEXEC)
-        guard opened >= 0 else { throw SystemError("open") }
-        try OwnedDescriptor(owning: opened).write(all: bytes)
+        // Whether a write waits is said of the open file, which is the owner's as well; to move bytes from another pipe says it
+        // itself.
+        let filled = try OwnedDescriptor.pipe(holding: bytes)
+        let moved = coffer_move_to_pipe(filled.number, number, bytes.byteCount)
+        guard moved == bytes.byteCount else { throw SystemError("splice", code: moved < 0 ? errno : EAGAIN) }
     }
 }

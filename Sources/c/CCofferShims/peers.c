@@ -67,6 +67,14 @@ int coffer_pipe(int ends[2], int capacity) {
     return 0;
 }
 
+ssize_t coffer_move_to_pipe(int from, int to, size_t count) {
+    if (fcntl(to, F_GETPIPE_SZ) <= 0) {
+        errno = EINVAL;
+        return -1;
+    }
+    return splice(from, NULL, to, NULL, count, SPLICE_F_NONBLOCK);
+}
+
 ssize_t coffer_splice(int from, int to, size_t count) { return splice(from, NULL, to, NULL, count, SPLICE_F_MOVE); }
 
 ssize_t coffer_copy(int from, int to, size_t count) {

@@ -148,6 +148,10 @@ final class Asker {
         for client: String?,
         _ then: @escaping (UnlockOutcome) -> Void
     ) throws(SystemError) -> Asking {
+        // Else one program would take the places of all.
+        guard askings.count(where: { $0.client == client }) < Limits.servicePrompts else {
+            throw SystemError("ask", code: EAGAIN)
+        }
         let asking = Asking(client, subject, then)
         let number = try bus.callBus("GetConnectionUnixProcessID") { (writer) throws(SystemError) in
             try writer.text(client ?? "")

@@ -14,6 +14,8 @@ package final class Bridge {
     /// The connection over which the vault reports its events; `nil` while there is none.
     private var watcher: (client: BlockingClient, watch: EventLoop.Watch)?
     private var retryTimer: LoopTimer?
+    /// Before then, no call has the vault tried again: it may take long to find out that it can't be reached.
+    private var nextTry: UInt64 = 0
     /// Whether it was reported already that the vault can't be reached.
     private var hasReported = false
     /// The requests for names that are not answered.
@@ -122,9 +124,13 @@ package final class Bridge {
 
     private func carryOut(_ call: BusMessage, of client: BusClient, _ locksVault: Bool) throws(SystemError) {
         guard let servants else { return }
-        if connection.isolates && ![VaultObject.path, PortalBackend.path].contains(call.path) {
+        if connection.isolates && call.path != VaultObject.path {
             do throws(CofferError) { try isolate(client, locksVault) } catch {
                 return try servants.bus.refuse(call, BusFailure(error))
+            }
+            // It is asked for in the name of any application.
+            guard call.path != PortalBackend.path || client.isPortal else {
+                return try servants.bus.refuse(call, BusFailure(bus: "AccessDenied", "only xdg-desktop-portal asks so"))
             }
         }
         let servant = servants.servant(of: call.path, for: client)
@@ -151,9 +157,11 @@ package final class Bridge {
         guard let servants else { return }
         do throws(SystemError) {
             if message.isCall {
-                if watcher == nil { watchVault() }
+                if watcher == nil, BootClock.system.now >= nextTry { watchVault() }
                 try servants.clients.receive(message)
             } else if let call = message.answeredCall {
+                // The bus also passes answers that nobody has asked for, and all that is asked here is asked of the bus.
+                guard message.sender == BusConnection.busName else { return }
                 if let name = nameCalls.removeValue(forKey: call) {
                     try receive(name, message, on: servants.bus)
                 }
@@ -206,6 +214,8 @@ package final class Bridge {
 
     /// Has the vault report its events, and asks it for its state; if it can't be reached, that is tried again.
     private func watchVault() {
+        if watcher != nil { return }
+        retryTimer?.set(nil)
         do throws(CofferError) {
             let client = try connection.connect()
             // Those of collections are many, and none of them is the service's own.
@@ -254,6 +264,7 @@ package final class Bridge {
     private func lose(_ error: CofferError) {
         if let watch = watcher?.watch { loop.unwatch(watch) }
         watcher = nil
+        nextTry = BootClock.system.now + Limits.vaultRetryNanoseconds
         if !hasReported { report(error) }
         hasReported = true
         servants?.holdings.forgetVault()

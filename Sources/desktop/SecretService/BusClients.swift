@@ -25,6 +25,11 @@ final class BusClient {
     /// Whether it has left the bus before.
     fileprivate var hasLeft = false
 
+    /// Whether it is known to be the program that asks in the name of sandboxed applications.
+    var isPortal: Bool {
+        ["/usr/libexec", "/usr/lib"].contains { AccessGroup.program(at: "\($0)/xdg-desktop-portal") == group }
+    }
+
     fileprivate init(_ name: String) { self.name = name }
 }
 
@@ -56,6 +61,8 @@ final class BusClients {
     /// Has a call carried out, once it is known whose it is.
     func receive(_ call: BusMessage) throws(SystemError) {
         guard let name = call.sender else { return }
+        // A call that is refused before it is carried out may hold a secret, too.
+        call.markSecret()
         let client: BusClient
         if let other = known[name] {
             client = other

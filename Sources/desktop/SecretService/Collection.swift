@@ -183,7 +183,10 @@ final class Collections {
 
 extension Collection {
     fileprivate init?(_ item: KeychainItemInfo, aliasPrefix: String) {
-        guard case .text(let name) = item.attributes?[.account] else { return nil }
+        // An item of another name that somebody has put there is no collection.
+        guard case .text(let name) = item.attributes?[.account], item.attributes?[.service] == .text("") else {
+            return nil
+        }
         var (label, created, modified) = (name, Int64(0), Int64(0))
         if case .text(let text) = item.attributes?[.label] { label = text }
         if case .date(let date) = item.attributes?[.creationDate] { created = date }

@@ -104,7 +104,7 @@ final class Holdings {
     }
 
     private func reloadCollections() throws(CofferError) {
-        let former = Dictionary(uniqueKeysWithValues: collections.all.map { ($0.name, $0) })
+        let former = Dictionary(collections.all.map { ($0.name, $0) }) { one, _ in one }
         try collections.load()
         let names = Set(collections.all.map(\.name))
         for collection in collections.all {
@@ -268,7 +268,11 @@ final class Holdings {
     /// The type of the content of an item's secret.
     func contentType(of key: ItemKey) -> String { index.contentType(key) ?? VaultItems.usualContentType }
 
-    func secret(of key: ItemKey) throws(CofferError) -> Secret { try store(of: key.collection).secret(of: key) }
+    func secret(of key: ItemKey) throws(CofferError) -> Secret {
+        // A program that is kept apart may name what is not its own.
+        guard try has(key) else { throw CofferError(.itemNotFound, "there is no such item") }
+        return try store(of: key.collection).secret(of: key)
+    }
 
     /// Stores an item.
     ///

@@ -22,7 +22,6 @@ extension SecretService {
     }
 
     private func createItem(_ call: BusMessage, in collection: String) throws {
-        call.markSecret()
         let properties = try call.properties(of: Introspection.Interface.item)
         let (secret, type) = try readSecret(call)
         let replaces = try call.flag()
@@ -57,7 +56,6 @@ extension SecretService {
                 }
             }
         case "SetSecret":
-            call.markSecret()
             let (secret, type) = try readSecret(call)
             try holdings.setSecret(of: key, to: secret, contentType: type)
             try bus.answer(call)

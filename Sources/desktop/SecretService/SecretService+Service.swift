@@ -96,6 +96,7 @@ extension SecretService {
     private func unlock(_ call: BusMessage) throws {
         let paths = try call.objectPaths()
         let locked = paths.filter { isLocked($0) }
+        let lockedPaths = Set(locked)
         var prompt = ObjectPath.none
         if !locked.isEmpty {
             prompt = addPrompt(for: call, unfulfilled: .objectPaths([])) { () throws(CofferError) in
@@ -103,7 +104,7 @@ extension SecretService {
             }
         }
         try bus.answer(call) { (writer) throws(SystemError) in
-            try writer.objectPaths(paths.filter { !locked.contains($0) })
+            try writer.objectPaths(paths.filter { !lockedPaths.contains($0) })
             try writer.objectPath(prompt)
         }
     }
@@ -130,8 +131,9 @@ extension SecretService {
         let paths = try call.objectPaths()
         let sessionPath = try call.objectPath()
         let session = try session(at: sessionPath, of: call)
+        var named: Set<ItemKey> = []
         let keys = paths.compactMap { path -> ItemKey? in
-            if case .item(let key) = ObjectPath(path) { key } else { nil }
+            if case .item(let key) = ObjectPath(path), named.insert(key).inserted { key } else { nil }
         }
         let answer = { [unowned self] (call: BusMessage, results: [(ItemKey, Result<Secret, CofferError>)]) throws in
             let secrets = try results.compactMap { key, result in try Self.unlessLeftOut(result).map { (key, $0) } }
@@ -150,10 +152,15 @@ extension SecretService {
         if keys.count == 1, let key = keys.first {
             return try read(key, for: call) { call, result in try answer(call, [(key, result)]) }
         }
-        try answer(
-            call,
-            keys.map { key in (key, Result { () throws(CofferError) in try holdings.secret(of: key) }) }
-        )
+        var results: [(ItemKey, Result<Secret, CofferError>)] = []
+        var byteCount = 0
+        for key in keys {
+            let result = Result { () throws(CofferError) in try holdings.secret(of: key) }
+            if case .success(let secret) = result { byteCount += secret.count }
+            guard byteCount <= Limits.serviceAnswerBytes else { throw CofferError.tooLargeForBus }
+            results.append((key, result))
+        }
+        try answer(call, results)
     }
 
     /// A secret; `nil` if its item is locked or gone, or requires the passcode, and is left out.

@@ -169,8 +169,12 @@ final class SecretService: BusServant {
             let window = try call.text()
             try bus.answer(call)
             if prompt.isShown { return true }
-            prompt.asking = try asker.ask(for: prompt.owner, window: window) { [weak self] outcome in
-                self?.end(number, outcome)
+            do {
+                prompt.asking = try asker.ask(for: prompt.owner, window: window) { [weak self] outcome in
+                    self?.end(number, outcome)
+                }
+            } catch {
+                end(number, .refused)
             }
         case "Dismiss":
             try bus.answer(call)

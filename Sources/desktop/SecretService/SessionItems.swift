@@ -30,9 +30,6 @@ package final class SessionItems: ItemStore {
     }
 
     private func set(_ key: ItemKey, to item: NewItem, createdAt created: Int64) throws(CofferError) {
-        let count = byteCount - (items[key]?.secret.count ?? 0) + item.secret.count
-        guard count <= Limits.sessionItemBytes else { throw Self.isFull }
-        byteCount = count
         let shown = ServiceItem(
             label: item.label,
             attributes: item.attributes,
@@ -41,19 +38,32 @@ package final class SessionItems: ItemStore {
             created: created,
             modified: wallClockMilliseconds()
         )
-        items[key] = (shown, item.secret)
+        try keep((shown, item.secret), as: key)
+    }
+
+    private func keep(_ item: (shown: ServiceItem, secret: Secret), as key: ItemKey) throws(CofferError) {
+        let count = byteCount - (items[key].map(Self.byteCount) ?? 0) + Self.byteCount(of: item)
+        guard count <= Limits.sessionItemBytes else { throw Self.isFull }
+        byteCount = count
+        items[key] = item
+    }
+
+    private static func byteCount(of item: (shown: ServiceItem, secret: Secret)) -> Int {
+        let (shown, secret) = item
+        let texts = shown.attributes.reduce(shown.label.utf8.count) { $0 + $1.key.utf8.count + $1.value.utf8.count }
+        return secret.count + texts + shown.contentType.utf8.count
     }
 
     func setLabel(of key: ItemKey, to label: String) throws(CofferError) {
-        items[key] = try changed(key) { $0.label = label }
+        try keep(try changed(key) { $0.label = label }, as: key)
     }
 
     func setAttributes(of key: ItemKey, to attributes: [String: String]) throws(CofferError) {
-        items[key] = try changed(key) { $0.attributes = attributes }
+        try keep(try changed(key) { $0.attributes = attributes }, as: key)
     }
 
     package func remove(_ key: ItemKey) throws(CofferError) {
-        byteCount -= try found(key).secret.count
+        byteCount -= Self.byteCount(of: try found(key))
         items[key] = nil
     }
 

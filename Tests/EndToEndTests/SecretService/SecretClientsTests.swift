@@ -127,7 +127,11 @@ import Testing
         let script = #"""
             own = ROOT + '/collection/program'
             bus = Bus()
-            item = bus.create('It', {}, b'1', bus.open(), into=own)
+            session = bus.open()
+            item = bus.create('It', {}, b'1', session, into=own)
+            coffer('put', '--group', 'collection:login', 'before', input=b'1')
+            named = [LOGIN + '/before', item]
+            assert list(bus.call(ROOT, 'Service.GetSecrets', 'aoo', named, session)) == [item]
             assert bus.get(ROOT, 'Service', 'Collections') == [own, SESSION]
             for alias in ['default', 'login']:
                 assert bus.call(ROOT, 'Service.ReadAlias', 's', alias) == own

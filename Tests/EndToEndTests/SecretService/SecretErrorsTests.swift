@@ -129,4 +129,35 @@ import Testing
             """#
         try service.perform(script)
     }
+
+    /// The bus ends the connection of who sends it a message of more than 64 MiB.
+    @Test func `what is longer than is taken is refused, and nothing ends`() throws {
+        let script = #"""
+            bus = Bus()
+            session = bus.open()
+            item = bus.create('It', {}, b'x' * 1048576, session, into=SESSION)
+            assert list(bus.call(ROOT, 'Service.GetSecrets', 'aoo', [item] * 100, session)) == [item]
+            many = [bus.create(str(n), {}, b'x' * 1048576, session) for n in range(17)]
+            assert bus.answer(ROOT, 'Service.GetSecrets', 'aoo', many, session) == 'LimitsExceeded'
+            assert len(bus.call(ROOT, 'Service.GetSecrets', 'aoo', many[:16], session)) == 16
+            label = (interface('Item'), 'Label', ('s', 'l' * 70000))
+            assert bus.answer(item, 'Properties.Set', 'ssv', *label) == 'LimitsExceeded'
+            attributes = {str(n): '' for n in range(1025)}
+            assert bus.answer(ROOT, 'Service.SearchItems', 'a{ss}', attributes) == 'LimitsExceeded'
+            assert bus.answer(ROOT, 'Service.Unlock', 'ao', ['/'] * 131073) == 'LimitsExceeded'
+            assert bus.secret(item, session) == b'x' * 1048576
+            """#
+        try service.perform(script)
+    }
+
+    @Test func `what somebody puts among the collections is none, and ends nothing`() throws {
+        let script = #"""
+            bus = Bus()
+            assert bus.get(ROOT, 'Service', 'Collections') == [LOGIN, SESSION]
+            for name in ['x/work', 'work', 'y/work']:
+                coffer('put', '--group', 'secret-service', name, input=b'1')
+            settles(lambda: bus.get(ROOT, 'Service', 'Collections') == [ROOT + '/collection/work', LOGIN, SESSION])
+            """#
+        try service.perform(script)
+    }
 }

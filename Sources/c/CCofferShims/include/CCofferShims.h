@@ -41,6 +41,10 @@ int coffer_known_file_id(const char *path, uint64_t *device, uint64_t *inode);
 // Makes a pipe, close-on-exec, with that capacity where the user may have it.
 int coffer_pipe(int ends[2], int capacity);
 
+// Moves bytes from a pipe to another one without waiting. Returns their number; -1 with EINVAL if that is no pipe, whatever
+// file system it is on: it is asked for nothing.
+ssize_t coffer_move_to_pipe(int from, int to, size_t count);
+
 // Moves bytes between two descriptors, one of them a pipe, within the kernel. -1 with EINVAL where a file can't do that.
 ssize_t coffer_splice(int from, int to, size_t count);
 // Copies at most a page between two descriptors, by memory that is wiped; waits where one does not block.

@@ -30,8 +30,12 @@ final class ServiceCaller {
         var prompt: String?
         var wasDismissed: Bool?
         var loss: CofferError?
+        /// The connection of the program to the bus, once it is known.
+        var owner = ""
 
         func take(_ message: BusMessage) {
+            // The bus also passes answers and signals that nobody has asked for.
+            guard let sender = message.sender, [owner, BusConnection.busName].contains(sender) else { return }
             if let call = message.answeredCall {
                 if call == awaited { answer = HeldCall(message) }
             } else if message.member == "NameOwnerChanged" {
@@ -77,6 +81,7 @@ final class ServiceCaller {
         if try owner(of: name) == nil { try start(name) }
         guard let owner = try owner(of: name) else { throw .otherServiceEnded }
         self.owner = owner
+        inbox.owner = owner
         let rule = "type='signal',sender='\(BusConnection.busName)',member='NameOwnerChanged',arg0='\(owner)',arg2=''"
         do throws(SystemError) { try bus.subscribe(rule) } catch { throw error.cofferError(Self.subject) }
         // It may have ended before the bus knew of the rule.
