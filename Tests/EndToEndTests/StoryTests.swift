@@ -119,7 +119,7 @@ import Testing
     {
         let counted = try runCommand("\(Project.root)/packaging/tools/lines", [])
         #expect(counted.status == 0, "\(counted.errors)")
-        for layer in ["base", "vault", "daemon", "client", "cli", "programs"] {
+        for layer in ["base", "vault", "daemon", "client", "desktop", "cli", "programs"] {
             let part = try #require(counted.text.split(separator: try Regex("(?m)^\(layer)$")).last)
             for room in try FileManager.default.contentsOfDirectory(atPath: "\(Project.root)/Sources/\(layer)") {
                 let line = try Regex("(?m)^  \(room) +[0-9]+(, and [0-9]+ generated)?$")
@@ -130,7 +130,7 @@ import Testing
         #expect(counted.text.contains("\n\ntypes with more than 80 methods or 12 stored properties\n"))
         let types = try runCommand("\(Project.root)/packaging/tools/lines", ["--types"])
         #expect(types.status == 0 && counted.text.contains("stored properties\n\(types.text)\nexported types "))
-        #expect(counted.text.contains("\n  Bus for cofferd: "))
+        #expect(counted.text.contains("\n  VaultCommands for Commands: "))
         #expect(try runCommand("\(Project.root)/packaging/tools/lines", ["--nonsense"]).status == 64)
     }
 

@@ -50,7 +50,16 @@ final class DaemonConnection {
         payload: Secret? = nil,
         passing descriptor: Int32? = nil
     ) throws(CofferError) -> Returned<Parameters.Result> {
-        try usedClient().call(params, payload: payload, passing: descriptor)
+        do throws(CofferError) {
+            return try usedClient().call(params, payload: payload, passing: descriptor)
+        } catch {
+            // A program that does not wait for its answer may end before the daemon has its request.
+            guard only == nil, error.code == .missingEntitlement, let served, let process = served.process,
+                (try? process.held.isRunning) != true
+            else { throw error }
+            served.process = nil
+            return try ownClient().call(params, payload: payload, passing: descriptor)
+        }
     }
 
     private func usedClient() throws(CofferError) -> BlockingClient {
