@@ -232,6 +232,7 @@ package final class Bridge {
             try? servants?.vault.tellState()
             servants?.asker.followVault()
         } catch {
+            nextTry = BootClock.system.now + Limits.vaultRetryNanoseconds
             lose(error)
         }
     }
@@ -264,7 +265,6 @@ package final class Bridge {
     private func lose(_ error: CofferError) {
         if let watch = watcher?.watch { loop.unwatch(watch) }
         watcher = nil
-        nextTry = BootClock.system.now + Limits.vaultRetryNanoseconds
         if !hasReported { report(error) }
         hasReported = true
         servants?.holdings.forgetVault()

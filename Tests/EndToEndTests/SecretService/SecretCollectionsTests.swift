@@ -121,12 +121,14 @@ import Testing
         let script = #"""
             bus = Bus()
             session = bus.open()
-            items = [bus.create('it', {'n': str(n)}, b'x' * 1048576, session, into=SESSION) for n in range(4)]
+            # Label, attribute and type count, too.
+            size = 1048576 - len('it' + 'n' + '0' + 'text/plain')
+            items = [bus.create('it', {'n': str(n)}, b'x' * size, session, into=SESSION) for n in range(4)]
             call = (SESSION, 'Collection.CreateItem', 'a{sv}(oayays)b', {}, (session, b'', b'x', 'text/plain'), False)
             assert bus.answer(*call) == 'LimitsExceeded'
             bus.call(items[0], 'Item.SetSecret', '(oayays)', (session, b'', b'x', 'a/b'))
             assert bus.answer(*call) is None
-            assert bus.secret(items[3], session) == b'x' * 1048576
+            assert bus.secret(items[3], session) == b'x' * size
             bus.set(items[0], 'Item', 'Label', 's', 'ü')
             bus.set(items[0], 'Item', 'Attributes', 'a{ss}', {'b': '1'})
             assert bus.call(SESSION, 'Collection.SearchItems', 'a{ss}', {'b': '1'}) == [items[0]]

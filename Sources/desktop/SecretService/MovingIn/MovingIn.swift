@@ -235,8 +235,10 @@ package final class MovingIn {
     private func store(_ item: NewItem, in collection: String?) throws(CofferError) -> Step {
         guard let collection else { return .stored }
         // Some programs give all their items the same attributes. An earlier import has stored them in this order.
-        let known = try holdings.items(withExactly: item.attributes, in: collection).reversed().filter {
-            !claimed.contains($0)
+        var known: [ItemKey] = []
+        for attributes in [item.attributes, Self.otherForm(of: item.attributes)].compactMap(\.self) {
+            let found = try holdings.items(withExactly: attributes, in: collection).reversed()
+            known += found.filter { !claimed.contains($0) }
         }
         for key in known where try holdings.secret(of: key).isEqual(to: item.secret) {
             claimed.insert(key)
@@ -251,6 +253,22 @@ package final class MovingIn {
         }
         if !isDryRun { claimed.insert(try holdings.add(item, to: collection, replaces: false)) }
         return .stored
+    }
+
+    /// The same attributes with the schema of items that name none, or without it.
+    ///
+    /// When gnome-keyring reads its file again, it adds that schema.
+    ///
+    /// - Returns: `nil` for those of another schema.
+    private static func otherForm(of attributes: [String: String]) -> [String: String]? {
+        let (name, generic) = ("xdg:schema", "org.freedesktop.Secret.Generic")
+        var other = attributes
+        switch attributes[name] {
+        case nil: other[name] = generic
+        case generic: other[name] = nil
+        default: return nil
+        }
+        return other
     }
 
     private func leaveOut(_ item: OtherService.OtherItem, _ other: OtherService.OtherCollection, _ reason: String) {
