@@ -3,7 +3,7 @@ internal import CofferClient
 internal import CofferCrypto
 internal import CofferSystem
 
-/// What answers calls to some objects of the bus.
+/// Answers the calls to some objects of the bus.
 protocol BusServant: AnyObject {
     /// Carries out a call, and answers it, now or later.
     ///
@@ -33,6 +33,38 @@ extension BusServant {
             // The connection itself may be broken: then this answer fails, too.
             try bus.refuse(call, BusFailure(bus: "Failed", "the call can't be carried out: \(error)"))
         }
+    }
+}
+
+extension BusServant {
+    /// Answers what D-Bus itself asks of an object with one interface: its description, and its properties.
+    ///
+    /// - Parameters:
+    ///   - interface: The name of the interface.
+    ///   - properties: The properties, which can't be set.
+    /// - Returns: Whether the call asks for one of these.
+    func describe(
+        _ call: BusMessage,
+        as interface: String,
+        _ properties: [(name: String, value: PropertyValue)],
+        on bus: BusConnection
+    ) throws -> Bool {
+        switch (call.interface, call.member) {
+        case (Introspection.Interface.introspectable, "Introspect"):
+            let document = Introspection.document([interface], children: [])
+            try bus.answer(call) { (writer) throws(SystemError) in try writer.text(document) }
+        case (Introspection.Interface.properties, "Get"):
+            guard try call.text() == interface else { throw BusFailure.unknownProperty }
+            let name = try call.text()
+            guard let value = properties.first(where: { $0.name == name })?.value else {
+                throw BusFailure.unknownProperty
+            }
+            try bus.answer(call) { (writer) throws(SystemError) in try value.append(to: writer) }
+        case (Introspection.Interface.properties, "GetAll"):
+            try bus.answer(call) { (writer) throws(SystemError) in try writer.properties(properties) }
+        default: return false
+        }
+        return true
     }
 }
 

@@ -40,20 +40,11 @@ final class PortalBackend: BusServant {
 
     func carryOut(_ call: BusMessage) throws {
         guard call.path == Self.path else { throw BusFailure.unknownObject(call.path) }
-        switch (call.interface, call.member) {
-        case (Introspection.Interface.introspectable, "Introspect"):
-            let document = Introspection.document([Self.interface], children: [])
-            try bus.answer(call) { (writer) throws(SystemError) in try writer.text(document) }
-        case (Introspection.Interface.properties, "Get"):
-            guard try call.text() == Self.interface, try call.text() == "version" else {
-                throw BusFailure.unknownProperty
-            }
-            try bus.answer(call) { (writer) throws(SystemError) in try PropertyValue.number(1).append(to: writer) }
-        case (Introspection.Interface.properties, "GetAll"):
-            try bus.answer(call) { (writer) throws(SystemError) in try writer.properties([("version", .number(1))]) }
-        case (Self.interface, "RetrieveSecret"): try retrieve(call)
-        default: throw BusFailure.unknownMethod(call)
+        if try describe(call, as: Self.interface, [("version", .number(1))], on: bus) { return }
+        guard call.interface == Self.interface, call.member == "RetrieveSecret" else {
+            throw BusFailure.unknownMethod(call)
         }
+        try retrieve(call)
     }
 
     private func retrieve(_ call: BusMessage) throws {

@@ -70,3 +70,28 @@ extension BusWriter {
         try close()
     }
 }
+
+extension BusConnection {
+    /// Emits the signal that properties of an object have changed.
+    ///
+    /// - Parameters:
+    ///   - changed: The properties with their new values.
+    ///   - invalidated: A property that has changed, whose value programs ask for when they need it.
+    ///   - listener: The only client that gets the signal; `nil` for all.
+    func emitChange(
+        of interface: String,
+        at path: String,
+        _ changed: [(name: String, value: PropertyValue)],
+        invalidated: String? = nil,
+        to listener: String? = nil
+    ) throws(SystemError) {
+        try emit("PropertiesChanged", of: Introspection.Interface.properties, at: path, to: listener) {
+            (writer) throws(SystemError) in
+            try writer.text(interface)
+            try writer.properties(changed)
+            try writer.openArray(of: "s")
+            if let invalidated { try writer.text(invalidated) }
+            try writer.close()
+        }
+    }
+}

@@ -121,14 +121,7 @@ extension SecretService {
         _ changed: [(name: String, value: PropertyValue)],
         invalidated: String? = nil
     ) throws {
-        try bus.emit("PropertiesChanged", of: Introspection.Interface.properties, at: object.path, to: listener) {
-            (writer) throws(SystemError) in
-            try writer.text(object.interface)
-            try writer.properties(changed)
-            try writer.openArray(of: "s")
-            if let invalidated { try writer.text(invalidated) }
-            try writer.close()
-        }
+        try bus.emitChange(of: object.interface, at: object.path, changed, invalidated: invalidated, to: listener)
     }
 }
 

@@ -24,15 +24,8 @@ final class VaultObject: BusServant {
 
     func carryOut(_ call: BusMessage) throws {
         guard call.path == Self.path else { throw BusFailure.unknownObject(call.path) }
+        if try describe(call, as: Self.name, [("State", state)], on: bus) { return }
         switch (call.interface, call.member) {
-        case (Introspection.Interface.introspectable, "Introspect"):
-            let document = Introspection.document([Self.name], children: [])
-            try bus.answer(call) { (writer) throws(SystemError) in try writer.text(document) }
-        case (Introspection.Interface.properties, "Get"):
-            guard try call.text() == Self.name, try call.text() == "State" else { throw BusFailure.unknownProperty }
-            try bus.answer(call) { (writer) throws(SystemError) in try state.append(to: writer) }
-        case (Introspection.Interface.properties, "GetAll"):
-            try bus.answer(call) { (writer) throws(SystemError) in try writer.properties([("State", state)]) }
         case (Self.name, "Lock"):
             try holdings.lock()
             try bus.answer(call)
@@ -82,12 +75,6 @@ final class VaultObject: BusServant {
     func tellState() throws(SystemError) {
         if told == holdings.state { return }
         told = holdings.state
-        try bus.emit("PropertiesChanged", of: Introspection.Interface.properties, at: Self.path) {
-            (writer) throws(SystemError) in
-            try writer.text(Self.name)
-            try writer.properties([("State", state)])
-            try writer.openArray(of: "s")
-            try writer.close()
-        }
+        try bus.emitChange(of: Self.name, at: Self.path, [("State", state)])
     }
 }
