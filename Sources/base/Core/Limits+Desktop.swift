@@ -22,6 +22,8 @@ extension Limits {
     /// The connections to the daemon for clients of the bus.
     package static let servedConnections = 32
     /// The prompts that a client of the Secret Service has not asked for yet; a further one ends the oldest.
+    ///
+    /// It is also the bound of the questions of a program that wait for an answer; a further one is refused.
     package static let servicePrompts = 16
     /// The items whose secrets are asked of another service at once: each may be as large as one that the bus takes.
     package static let serviceItemsAtOnce = 16

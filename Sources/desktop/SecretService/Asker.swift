@@ -16,7 +16,7 @@ final class Asker {
         let settlement: () -> UnlockOutcome?
     }
 
-    /// One who has asked, and waits for the outcome.
+    /// A request of a program, which waits for the outcome.
     final class Asking {
         fileprivate enum State {
             /// The bus was asked for the process of the program.
@@ -41,12 +41,12 @@ final class Asker {
     private let requests: PasscodeRequests
     private let report: (CofferError) -> Void
     private let unlockPrompt: UnlockPrompt
-    /// All who wait.
+    /// The requests that wait.
     private var askings: [Asking] = []
-    /// Who waits for an answer of the bus, by the number of the call.
+    /// The requests that wait for an answer of the bus, by the number of the call.
     private var identifying: [UInt64: Asking] = [:]
 
-    /// - Parameter report: Gets why nobody could be asked.
+    /// - Parameter report: Gets the error if no person could be asked.
     init(
         _ bus: BusConnection,
         _ holdings: Holdings,
@@ -82,12 +82,13 @@ final class Asker {
     ///   - client: The connection of the program to the bus.
     ///   - window: The window of the program, as it names it; empty for none.
     ///   - then: Gets the outcome, once.
+    /// - Throws: `notAvailable` if too many questions of the program wait.
     @discardableResult
     func ask(
         for client: String?,
         window: String,
         then: @escaping (UnlockOutcome) -> Void
-    ) throws(SystemError) -> Asking {
+    ) throws -> Asking {
         let windowID = window.isEmpty ? nil : window
         let subject = Subject(prompt: unlockPrompt) {
             Question.unlock(for: $0, windowID: windowID)
@@ -103,11 +104,12 @@ final class Asker {
     ///   - key: The item.
     ///   - client: The connection of the program to the bus.
     ///   - then: Gets the secret, or why it could not be read, once.
+    /// - Throws: `notAvailable` if too many questions of the program wait.
     func read(
         _ key: ItemKey,
         for client: String?,
         then: @escaping (Result<Secret, CofferError>) -> Void
-    ) throws(SystemError) {
+    ) throws {
         let item = try? holdings.item(key)
         let label = item.map(\.label).flatMap { $0.isEmpty ? nil : $0 } ?? key.name
         var secret = Secret(nil)
@@ -147,10 +149,15 @@ final class Asker {
         _ subject: Subject,
         for client: String?,
         _ then: @escaping (UnlockOutcome) -> Void
-    ) throws(SystemError) -> Asking {
-        // Else one program would take the places of all.
+    ) throws -> Asking {
+        // Otherwise one program could take the places of all programs.
         guard askings.count(where: { $0.client == client }) < Limits.servicePrompts else {
-            throw SystemError("ask", code: EAGAIN)
+            throw CofferError(
+                .notAvailable,
+                "\(Limits.servicePrompts) questions of this program wait for an answer",
+                hint: "answer or cancel the one that is shown",
+                retry: .later
+            )
         }
         let asking = Asking(client, subject, then)
         let number = try bus.callBus("GetConnectionUnixProcessID") { (writer) throws(SystemError) in
@@ -190,12 +197,12 @@ final class Asker {
         asking.then(outcome)
     }
 
-    /// Has one no longer wait.
+    /// Ends a request that waits.
     func dismiss(_ asking: Asking) {
         if case .shown(let id) = asking.state { asking.subject.prompt.leave(id) } else { end(asking, .refused) }
     }
 
-    /// Has a client no longer wait, which has left the bus.
+    /// Ends the requests of a client that has left the bus.
     func forget(_ client: String) {
         for asking in askings where asking.client == client { dismiss(asking) }
     }

@@ -31,7 +31,8 @@ extension BusServant {
             try bus.refuse(call, BusFailure(bus: "InvalidArgs", "the secret can't be opened: \(error)"))
         } catch {
             // The connection itself may be broken: then this answer fails, too.
-            try bus.refuse(call, BusFailure(bus: "Failed", "the call can't be carried out: \(error)"))
+            let reason = (error as? SystemError)?.reason ?? "\(error)"
+            try bus.refuse(call, BusFailure(bus: "Failed", "the call can't be carried out: \(reason)"))
         }
     }
 }

@@ -127,6 +127,26 @@ import Testing
         #expect(pinentry.count == 1)
     }
 
+    @Test func `a program's seventeenth question is refused in words, and no other program's`() throws {
+        let script = #"""
+            lock()
+            bus, other = Bus(), Bus()
+            for _ in range(16):
+                send(bus, VAULT, 'org.coffer.Vault', 'org.coffer.Vault', 'Unlock', 's', ('',))
+            settles(is_shown)
+            try:
+                bus.call(VAULT, 'org.coffer.Vault.Unlock', 's', '', service='org.coffer.Vault')
+                assert False
+            except Refused as refused:
+                text = '16 questions of this program wait for an answer; answer or cancel the one that is shown'
+                assert (refused.name, refused.text) == ('Failed', text), refused
+            show(other, unlock_prompt(other))
+            assert state(other) == 'locked' and not has_ended()
+            """#
+        try perform(script, answering: [FakePinentry.waiting])
+        #expect(pinentry.count == 1)
+    }
+
     @Test func `programs that ask at once share one prompt, which an unlock elsewhere ends`() throws {
         let script = #"""
             lock()
