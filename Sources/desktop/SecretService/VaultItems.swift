@@ -123,7 +123,7 @@ final class VaultItems: ItemStore {
         try NewItem.check(attributes)
         let former = try item(key)
         try protect(key, former, asWishedBy: attributes)
-        try setUser(of: key, to: Self.user(attributes, former.contentType))
+        try setUser(of: key, former, to: Self.user(attributes, former.contentType))
     }
 
     /// Changes when an item is readable, if its attributes wish for something else than before.
@@ -146,8 +146,11 @@ final class VaultItems: ItemStore {
     }
 
     /// Sets the attributes of an item, and the type of its content.
-    private func setUser(of key: ItemKey, to user: [AttributeName: String]) throws(CofferError) {
-        let item = try item(key)
+    private func setUser(
+        of key: ItemKey,
+        _ item: ServiceItem,
+        to user: [AttributeName: String]
+    ) throws(CofferError) {
         let former = Self.user(item.attributes, item.contentType)
         if user == former { return }
         let gone = former.keys.filter { user[$0] == nil }
