@@ -92,7 +92,7 @@ struct EncryptionLibrary: Sendable {
         ///   - vector: At least the bytes that the cipher needs.
         ///   - encrypts: Whether it encrypts.
         ///   - pads: Whether the message is padded as PKCS#7 has it; otherwise it has whole blocks.
-        ///   - tag: The tag that the ciphertext has to have; an empty one is none.
+        ///   - tag: The tag of the ciphertext; empty if the cipher has none.
         /// - Returns: The bytes of output; `nil` if the input can't be what the cipher makes.
         func pass(
             _ input: RawSpan,
@@ -124,7 +124,7 @@ struct EncryptionLibrary: Sendable {
             return isDone ? Int(count) + Int(rest) : nil
         }
 
-        /// Sets the tag that a context has to find; an empty one is none.
+        /// Has a context check a tag, unless the tag is empty.
         private func expect(_ tag: RawSpan, _ context: OpaquePointer) -> Bool {
             if tag.byteCount == 0 { return true }
             return unsafe tag.withPointer {

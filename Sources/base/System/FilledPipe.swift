@@ -18,7 +18,7 @@ extension OwnedDescriptor {
         return source
     }
 
-    /// Writes a few bytes to a pipe or a socket of somebody else, for whom nothing waits.
+    /// Writes a few bytes to a pipe or a socket that another program reads, and never waits for that program.
     ///
     /// - Throws: `EAGAIN` if it does not take them at once, `EINVAL` if it is something else.
     package borrowing func writeAtOnce(_ bytes: RawSpan) throws(SystemError) {

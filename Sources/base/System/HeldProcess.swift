@@ -39,9 +39,9 @@ package struct HeldProcess: ~Copyable, Sendable {
         self.number = number
     }
 
-    /// Holds the process of a pidfd that a client has passed; `nil` if the descriptor is none.
+    /// Holds the process of a passed pidfd; `nil` if the descriptor is no pidfd.
     ///
-    /// - Returns: A process that has ended, or that is not visible from this pid namespace, has no positive number.
+    /// If the process has ended, or is not visible from this pid namespace, ``number`` is not positive.
     package init?(_ passed: consuming PeerDescriptor) throws(SystemError) {
         // Only the kernel is asked: whose file it is, is not known yet.
         let numbers = try ProcessFacts(at: "/proc/self/fdinfo/\(passed.number)").numbers("Pid")

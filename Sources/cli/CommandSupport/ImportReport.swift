@@ -28,8 +28,8 @@ package struct ImportReport {
         /// Makes a row.
         ///
         /// - Parameters:
-        ///   - kind: What it is, in a word.
-        ///   - place: Where the source has it.
+        ///   - kind: The kind of item, such as `secret`.
+        ///   - place: The place of the item in the source, such as its collection.
         package init(_ action: ImportAction, _ kind: String, _ name: String, place: String, byteCount: Int) {
             (self.action, self.kind, self.name, self.place) = (action, kind, name, place)
             self.byteCount = byteCount

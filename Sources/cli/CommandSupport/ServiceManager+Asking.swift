@@ -46,7 +46,7 @@ extension ServiceManager {
     ///
     /// - Parameters:
     ///   - arguments: Those of `busctl`.
-    ///   - failure: What is thrown where nobody answers, by the last line of what `busctl` says of it.
+    ///   - failure: Makes the error for a program that does not answer, from the last line that `busctl` prints.
     package func askBus(
         _ arguments: [String],
         orElse failure: (_ words: String) -> CofferError

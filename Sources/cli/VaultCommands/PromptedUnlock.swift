@@ -11,9 +11,11 @@ struct PromptedUnlock {
 
     init(_ client: BlockingClient) { self.client = client }
 
-    /// Asks until the passcode is right, or the vault is unlocked in another way; if it is unlocked, nobody is asked.
+    /// Asks until the passcode is right, or until another client unlocks the vault.
     ///
-    /// - Throws: `interactionRequired` if nobody gave the passcode; `notAvailable` if nobody could be asked.
+    /// If the vault is unlocked already, it asks nothing.
+    ///
+    /// - Throws: `interactionRequired` if the person cancels; `notAvailable` if no pinentry can ask.
     func run() throws(CofferError) -> VaultStatus {
         try client.watch()
         let before = try client.status()

@@ -15,7 +15,7 @@ final class DaemonConnection {
     private var connected: [BusClient] = []
     /// Whether each program has items of its own.
     let isolates: Bool
-    /// The only program that is served, and who connects for it; `nil` if all are.
+    /// The only program that is served, and the pool of its connection; `nil` if all programs are served.
     private let only: (program: BusClient, pool: DaemonConnection)?
 
     init(_ connect: @escaping () throws(CofferError) -> BlockingClient, isolates: Bool = false) {
@@ -26,7 +26,7 @@ final class DaemonConnection {
 
     /// Makes requests on behalf of one program, and none if the daemon does not know which it is.
     ///
-    /// - Parameter pool: Who connects for it.
+    /// - Parameter pool: Makes the connection of the program.
     init(for program: BusClient, by pool: DaemonConnection) {
         connect = pool.connect
         isolates = true

@@ -4,7 +4,7 @@ internal import CofferClient
 ///
 /// It knows nothing of the bus.
 final class Holdings {
-    /// What others have to be told.
+    /// A change that programs are told of.
     enum Change {
         case collectionCreated(String), collectionDeleted(String), collectionChanged(String)
         case itemCreated(ItemKey), itemDeleted(ItemKey), itemChanged(ItemKey)
@@ -23,9 +23,9 @@ final class Holdings {
     private let tell: (Change) -> Void
 
     /// - Parameters:
-    ///   - connection: Who asks the vault.
-    ///   - isOfProgram: Whether one program has all of it.
-    ///   - tell: Gets what others have to be told.
+    ///   - connection: The connection to the daemon.
+    ///   - isOfProgram: Whether all of it belongs to one program.
+    ///   - tell: Gets each change.
     init(_ connection: DaemonConnection, isOfProgram: Bool = false, tell: @escaping (Change) -> Void) {
         self.connection = connection
         collections = Collections(connection, isOfProgram: isOfProgram)

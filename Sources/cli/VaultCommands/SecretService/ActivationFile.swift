@@ -28,7 +28,7 @@ struct ActivationFile {
         folder = "\(home)/\(Self.subfolder)"
     }
 
-    /// Whether it was written by this program; `nil` if there is none.
+    /// Whether this program wrote the file; `nil` if there is no file.
     func isOurs() throws(CofferError) -> Bool? {
         do throws(SystemError) {
             return try Self.text(of: path)?.hasPrefix(Self.mark)
@@ -37,9 +37,9 @@ struct ActivationFile {
         }
     }
 
-    /// Writes it.
+    /// Writes the file.
     ///
-    /// - Throws: `duplicateItem` if there is one that somebody else has written.
+    /// - Throws: `duplicateItem` if another program, or a person, wrote the file that is there.
     func write() throws(CofferError) {
         let program = try Self.installedProgram()
         let existing = try isOurs()
@@ -55,7 +55,7 @@ struct ActivationFile {
         } catch {
             throw error.cofferError("can't make \(quotedForDisplay(folder))")
         }
-        // One that appears meanwhile is not of Coffer, and stays.
+        // A file that another program makes meanwhile stays.
         let file = try existing == nil ? OutputFile(new: path) : OutputFile(path)
         try file.write(
             """
@@ -74,9 +74,9 @@ struct ActivationFile {
         try file.finish()
     }
 
-    /// Removes it, unless somebody else has written it.
+    /// Removes the file if this program wrote it.
     ///
-    /// - Returns: Whether there was one of Coffer.
+    /// - Returns: Whether it did.
     func remove() throws(CofferError) -> Bool {
         guard try isOurs() == true else { return false }
         guard unsafe unlink(path) == 0 || errno == ENOENT else {
@@ -85,7 +85,7 @@ struct ActivationFile {
         return true
     }
 
-    /// The program that the bus starts for who asks first, while nobody has the name; `nil` if there is none.
+    /// The program that the bus starts for the first caller while no program has the name; `nil` if it starts none.
     ///
     /// The directories are those of a session's bus, in its order.
     static func startedProgram() -> String? {

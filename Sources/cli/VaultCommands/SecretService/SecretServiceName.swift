@@ -24,7 +24,7 @@ enum SecretServiceName {
     /// - Throws: `notAvailable` if there is no session bus.
     static func owner() throws(CofferError) -> SecretServiceOwner? {
         guard try ask("NameHasOwner", "s", text) == .bool(true) else { return nil }
-        // It may have gone meanwhile: then nobody has the name.
+        // The owner may have ended meanwhile: then no program has the name.
         guard let number = try? ask("GetConnectionUnixProcessID", "s", text)?.integerValue else { return nil }
         return SecretServiceOwner(processID: number)
     }
@@ -52,8 +52,7 @@ enum SecretServiceName {
 struct SecretServiceOwner {
     let processID: Int64
 
-    /// Its program, as far as it is visible: of a process with privileges, or one that no other may trace, only how it was
-    /// called.
+    /// The path of its program; for a process that no other may trace, the first word of its command line.
     var program: String? {
         var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
         let count = unsafe readlink("/proc/\(processID)/exe", &bytes, bytes.count)
@@ -71,7 +70,7 @@ struct SecretServiceOwner {
         return name.flatMap { $0.hasSuffix(".service") && !$0.hasPrefix("user@") ? $0 : nil }
     }
 
-    /// What ends it.
+    /// The command that ends it, as part of a sentence.
     var ending: String {
         unit.map { "'systemctl --user stop \($0)' ends it" } ?? "'kill \(processID)' ends it"
     }

@@ -72,10 +72,10 @@ struct ShowSecretService: ParsableCommand {
     func run() throws { format.show(try SecretServiceReport()) }
 }
 
-/// Who serves secrets, and who would.
+/// The program that serves secrets, or the one that the bus would start.
 private struct SecretServiceReport: Printable {
     let file: ActivationFile
-    /// Whether the file was written by this program; `nil` if there is none.
+    /// Whether this program wrote the file; `nil` if there is no file.
     let isOurs: Bool?
     let owner: SecretServiceOwner?
     /// The program that the bus would start; `nil` as well while the name has an owner.

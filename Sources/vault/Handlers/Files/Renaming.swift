@@ -7,8 +7,8 @@ internal import CofferWire
 
 /// The renaming of an entry.
 ///
-/// What is in a directory is checked before, in slices, and the directory is moved in the step in which the check ends. If anything
-/// was changed between two slices, the check begins anew: another client may have made an entry, or a secret.
+/// The entries of a directory are checked first, in slices, and the directory is moved in the step in which the check ends. If
+/// another client changes something between two slices, the check begins anew: the client may have made an entry, or a secret.
 final class Renaming: SlicedWork {
     private let params: FileRenameParameters
     private let group: String
@@ -33,7 +33,7 @@ final class Renaming: SlicedWork {
                 continue
             }
             doneCount += 1
-            // Others who never stop changing something must not keep it from its end.
+            // A client that never stops changing something must not hold the rename up.
             if beginCount <= Limits.slicedMoveChecks && isEnough() { return nil }
         }
         return Reply(try move(catalog))
