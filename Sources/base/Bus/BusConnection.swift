@@ -5,8 +5,8 @@ internal import Glibc
 
 /// A connection to a message bus, on an event loop; no call blocks.
 ///
-/// Messages are delivered unchanged: the caller of a method identifies its reply by the number of the call, and who is
-/// called answers by the message.
+/// Messages are delivered unchanged: the caller of a method identifies its reply by the number of the call, and the program
+/// that is called answers by the message.
 @safe
 package final class BusConnection {
     /// A bus of the machine or of a person.

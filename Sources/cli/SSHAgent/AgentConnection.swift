@@ -18,7 +18,7 @@ final class AgentConnection {
     private(set) var delayEnd: ContinuousClock.Instant?
     /// When its last message was whole; at first, when it began.
     private(set) var lastMessage = ContinuousClock.now
-    /// The person who is asked, once it is the turn of this connection.
+    /// The question to the person, once this connection has its turn.
     private var confirmation: Confirmation?
 
     init(_ socket: consuming OwnedDescriptor, _ session: AgentSession) {

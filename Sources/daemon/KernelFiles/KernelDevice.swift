@@ -9,7 +9,7 @@ internal import Glibc
 package final class KernelDevice: Sendable {
     package let descriptor: OwnedDescriptor
 
-    /// - Parameter descriptor: An open `/dev/fuse` of a mount. It does not block, and nobody else can change its flags.
+    /// - Parameter descriptor: An open `/dev/fuse` of a mount. It does not block, and no other program can change its flags.
     package init(_ descriptor: consuming OwnedDescriptor) { self.descriptor = descriptor }
 
     /// Opens the device of a mount once more.

@@ -13,7 +13,7 @@ package struct Question: Sendable {
 
     package let kind: Kind
     package let title: Line
-    /// Who asks, and why.
+    /// The program that asks, and why it asks.
     package let text: Line
     /// The words before the field for the passcode.
     package let promptLabel: Line

@@ -1,9 +1,9 @@
 package import CofferClient
 package import CofferCore
 
-/// The one prompt that unlocks the vault, for all who wait for it.
+/// The one prompt that unlocks the vault, for all programs that wait for it.
 ///
-/// Who asks while it is shown joins it. Each gets one outcome, whatever happens, and never before
+/// A program that asks while the prompt is shown joins it. Each program gets one outcome, whatever happens, and never before
 /// ``join(_:then:)`` returns.
 package final class UnlockPrompt {
     /// Tries a passcode, and calls back on the thread of the loop: without an error if the vault is unlocked.
@@ -59,7 +59,7 @@ package final class UnlockPrompt {
     ///
     /// The last one takes the prompt along.
     ///
-    /// - Parameter id: Who waits; nothing happens if it has its outcome.
+    /// - Parameter id: The program that waits; nothing happens if it has its outcome already.
     package func leave(_ id: PromptID) {
         guard let place = askers.firstIndex(where: { $0.id == id }) else { return }
         let asker = askers.remove(at: place)

@@ -142,7 +142,7 @@ package final class Bridge {
     /// - Throws: `missingEntitlement` if the daemon does not know which program it is, or if that is another now.
     private func isolate(_ client: BusClient, _ locksVault: Bool) throws(CofferError) {
         guard let servants else { return }
-        // The daemon checks who asks with each request, also where the answer is known here.
+        // The daemon checks the program at each request, even where the bridge knows the answer.
         if let own = client.own { return try own.holdings.readState() }
         let own = DaemonConnection(for: client, by: connection)
         let holdings = Holdings(own, isOfProgram: true) { [weak client] change in
@@ -160,7 +160,7 @@ package final class Bridge {
                 if watcher == nil, BootClock.system.now >= nextTry { watchVault() }
                 try servants.clients.receive(message)
             } else if let call = message.answeredCall {
-                // The bus also passes answers that nobody has asked for, and all that is asked here is asked of the bus.
+                // Any program can send an answer that was not asked for, and the bridge calls nothing but the bus here.
                 guard message.sender == BusConnection.busName else { return }
                 if let name = nameCalls.removeValue(forKey: call) {
                     try receive(name, message, on: servants.bus)
@@ -184,7 +184,7 @@ package final class Bridge {
         nameCalls[call] = name
     }
 
-    /// Takes the answer to the request for a name: who has the first gets the others.
+    /// Takes the answer to the request for a name: a bridge that has the first name requests the others.
     private func receive(_ name: String, _ answer: BusMessage, on bus: BusConnection) throws(SystemError) {
         let owner: UInt32 = 1
         if (try? answer.number()) == owner {

@@ -25,7 +25,7 @@ struct Collection {
 /// The collections of the vault.
 ///
 /// What is known of one is an item without a secret in an access group of their own. The collection ``Collection/login``
-/// needs none before somebody changes it, so that programs find it in each vault.
+/// needs no such item until a program changes it, so that programs find it in each vault.
 final class Collections {
     private let connection: DaemonConnection
     /// Whether they are those of one program, which makes no others.
@@ -183,7 +183,7 @@ final class Collections {
 
 extension Collection {
     fileprivate init?(_ item: KeychainItemInfo, aliasPrefix: String) {
-        // An item of another name that somebody has put there is no collection.
+        // Another client may have put an item of another name there, which is no collection.
         guard case .text(let name) = item.attributes?[.account], item.attributes?[.service] == .text("") else {
             return nil
         }

@@ -394,7 +394,7 @@ package final class Catalog {
         damage.settle(isDone: false)
         rules.reread()
         _ = changes.takeEvents()
-        // Who has seen what is undone has to look again.
+        // A client that has seen the undone change has to look again.
         changes.madeCount += 1
         audit.undo(because: error)
         return error

@@ -34,7 +34,7 @@ final class ServiceCaller {
         var owner = ""
 
         func take(_ message: BusMessage) {
-            // The bus also passes answers and signals that nobody has asked for.
+            // Any program can send answers and signals that were not asked for.
             guard let sender = message.sender, [owner, BusConnection.busName].contains(sender) else { return }
             if let call = message.answeredCall {
                 if call == awaited { answer = HeldCall(message) }
@@ -228,7 +228,7 @@ extension BusFailure {
     /// What failed, for people.
     var words: String { text.isEmpty ? name : text }
 
-    /// Whether nobody is there to answer.
+    /// Whether no program answers calls to the service any more.
     fileprivate var isEnd: Bool {
         ["Disconnected", "NameHasNoOwner", "NoReply", "ServiceUnknown"].contains {
             name == BusFailure(bus: $0, "").name
