@@ -143,7 +143,7 @@ extension VaultHandlers {
         guard identity.userID == caller.identity.userID else {
             throw CofferError(
                 .missingEntitlement,
-                "you may not act on behalf of user \(identity.userID), who is another"
+                "the process belongs to user \(identity.userID), and you may act on behalf of your own programs only"
             )
         }
         caller.choice.served = ServedProcess(identity, process)
